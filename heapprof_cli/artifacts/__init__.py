@@ -1,0 +1,5 @@
+"""Artifacts: the files that a run sends, where they come from, and what is missing."""
+
+from heapprof_cli.artifacts.resolving import STANDIN_BUILD_MARK, Bundle, Sources, resolve
+
+__all__ = ["STANDIN_BUILD_MARK", "Bundle", "Sources", "resolve"]

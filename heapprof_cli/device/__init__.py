@@ -1,0 +1,1 @@
+"""Phones over ADB: a raw layer (server, shell, sync) below, a semantic phone above."""

@@ -1,0 +1,115 @@
+"""The shell scripts that heapprof runs on a phone, as text: every foreign word in them is quoted.
+
+They keep to what Android's mksh and toybox, busybox and plain POSIX systems share.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+PROPERTIES: tuple[str, ...] = (
+    "ro.product.model",
+    "ro.product.cpu.abi",
+    "ro.soc.model",
+    "ro.build.version.release",
+    "ro.build.fingerprint",
+    "ro.heapprof.virtual",
+)
+STATUS_NAME = "status.json"
+RUNNER_NAME = "heapprof_runner"
+_MARKER = "started"
+_PID = "pid"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A fresh folder on the phone that belongs to one run, and the fresh names in it."""
+
+    workspace: str
+    run_id: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.workspace}/runs/{self.run_id}"
+
+    @property
+    def heap_name(self) -> str:
+        return f"heap_{self.run_id}.txt"
+
+    def file(self, name: str) -> str:
+        return f"{self.path}/{name}"
+
+
+def probe(workspace: str) -> str:
+    """Prints ``key=value`` lines: machine, linker64, properties, SoC, free KiB near ``workspace``."""
+    properties = " ".join(PROPERTIES)
+    return (
+        'echo "machine=$(uname -m)"; '
+        "[ -e /system/bin/linker64 ] && echo linker64=1; "
+        "if command -v getprop >/dev/null 2>&1; then "
+        f'for p in {properties}; do echo "$p=$(getprop "$p" 2>/dev/null)"; done; fi; '
+        "[ -r /sys/devices/soc0/machine ] && "
+        'echo "soc0=$(head -n 1 /sys/devices/soc0/machine)"; '
+        f"d={shlex.quote(workspace)}; "
+        'while [ -n "$d" ] && [ ! -d "$d" ]; do d="${d%/*}"; done; '
+        'echo "df=$(df -kP "${d:-/}" 2>/dev/null | tail -n 1)"; '
+        "exit 0"
+    )
+
+
+def prepare(folder: RunFolder) -> str:
+    """Creates the run's folder; it must not exist yet."""
+    runs = shlex.quote(f"{folder.workspace}/runs")
+    return f"umask 022; mkdir -p {runs} && mkdir {shlex.quote(folder.path)}"
+
+
+def start(folder: RunFolder, environment: Mapping[str, str], arguments: Sequence[str]) -> str:
+    """Runs the runner in the run's folder, as the shell's own process, so that it gets the shell's SIGHUP."""
+    exports = "; ".join(f"export {name}={shlex.quote(value)}" for name, value in environment.items())
+    command = " ".join([f"./{RUNNER_NAME}", *map(shlex.quote, arguments)])
+    return (
+        f"cd {shlex.quote(folder.path)} || exit 97; chmod 755 {RUNNER_NAME} || exit 97; "
+        f": > {_MARKER} && echo $$ > {_PID} || exit 97; {exports}; exec {command}"
+    )
+
+
+def look(folder: RunFolder) -> str:
+    """Says whether the run's heap file is ``fresh``, ``older`` than the run, or ``absent``;
+    where it is absent, which other heap files lie in the workspace (``other=PATH``)."""
+    heap = shlex.quote(folder.heap_name)
+    return (
+        f"cd {shlex.quote(folder.path)} || exit 97; "
+        f"if [ ! -f {heap} ]; then echo heap=absent; "
+        f"elif [ {heap} -ot {_MARKER} ]; then echo heap=older; else echo heap=fresh; fi; "
+        f"[ -f {STATUS_NAME} ] && echo status=present; "
+        f"[ -f {heap} ] || find {shlex.quote(folder.workspace)} -type f -size -128 "
+        "-exec grep -lF 'DSP:before_context_created (bytes)' {} + 2>/dev/null | head -n 5 | "
+        'while read -r f; do echo "other=$f"; done; exit 0'
+    )
+
+
+def stop(folder: RunFolder) -> str:
+    """Ends every process of the run: asks first, then kills; prints ``left=N`` still alive."""
+    # The pattern is split so that this very script's command line does not match it.
+    pattern = f'"--run_""id={folder.run_id}"'
+    find = f"grep -lF -e {pattern} /proc/[0-9]*/cmdline 2>/dev/null"
+    return (
+        f"k() {{ for f in $({find}); do p=${{f#/proc/}}; p=${{p%/cmdline}}; "
+        '[ "$p" = $$ ] || kill "$1" "$p" 2>/dev/null; done; }; '
+        f"n() {{ {find} | wc -l | tr -d ' '; }}; "
+        "k -TERM; i=0; while [ $(n) -gt 0 ] && [ $i -lt 10 ]; do sleep 0.1; i=$((i+1)); done; "
+        "k -KILL; i=0; while [ $(n) -gt 0 ] && [ $i -lt 20 ]; do sleep 0.1; i=$((i+1)); done; "
+        "echo left=$(n)"
+    )
+
+
+def remove(folder: RunFolder) -> str:
+    """Removes the run's folder, and the workspace where nothing else is in it."""
+    runs = f"{folder.workspace}/runs"
+    return (
+        f"rm -rf {shlex.quote(folder.path)}; "
+        f"rmdir {shlex.quote(runs)} {shlex.quote(folder.workspace)} 2>/dev/null; "
+        f"[ ! -e {shlex.quote(folder.path)} ]"
+    )

@@ -1,0 +1,132 @@
+"""adb's sync protocol: sending and receiving files, with the phone's own words when it refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from adbutils import AdbError
+
+from heapprof_cli.device.server import AdbServer, Connection
+from heapprof_cli.errors import DeviceError, StageTimeout
+from heapprof_cli.text import clean, decode
+
+_CHUNK = 64 * 1024
+_BATCH = 16  # DATA frames sent in one system call
+_STALL_SECONDS = 30.0
+_ONLY_MODE_BITS = 0o777
+
+
+class SyncSession:
+    """A ``sync:`` stream to one phone; several files may go through it one after another."""
+
+    def __init__(self, connection: Connection, stage: str) -> None:
+        self._connection = connection
+        self._stage = stage
+
+    def send(self, source: Path, remote: str, mode: int, moved: Callable[[int], None] | None = None) -> int:
+        """Send ``source`` to ``remote`` with permission bits ``mode``; the count of bytes sent.
+
+        Raises DeviceError with the phone's text (no space, permission denied), or when the
+        connection ends; StageTimeout when nothing moves for 30 s.
+        """
+        with self._explained(f"send {clean(source.name, 100)}"), source.open("rb") as file:
+            self._command(b"SEND", f"{remote},{0o100000 | (mode & _ONLY_MODE_BITS)}".encode())
+            sent = self._send_data(file.read, moved)
+            self._connection.conn.sendall(b"DONE" + struct.pack("<I", int(source.stat().st_mtime) & 0xFFFFFFFF))
+            self._expect_okay(remote)
+            return sent
+
+    def _send_data(self, read: Callable[[int], bytes], moved: Callable[[int], None] | None) -> int:
+        sent = 0
+        while block := read(_CHUNK * _BATCH):
+            frames = bytearray()
+            for start in range(0, len(block), _CHUNK):
+                piece = block[start : start + _CHUNK]
+                frames += b"DATA" + struct.pack("<I", len(piece)) + piece
+            try:
+                self._connection.conn.sendall(frames)
+            except (BrokenPipeError, ConnectionResetError):
+                # The phone gave up and closed; its reason may still lie in the receive buffer.
+                self._expect_okay("")
+                raise
+            sent += len(block)
+            if moved is not None:
+                moved(len(block))
+        return sent
+
+    def receive(self, remote: str, limit: int) -> bytes:
+        """The content of the small file ``remote``. Raises DeviceError when absent or over ``limit`` bytes."""
+        with self._explained(f"fetch {clean(remote.rsplit('/', 1)[-1], 100)}"):
+            self._command(b"RECV", remote.encode())
+            content = bytearray()
+            while True:
+                kind, length = self._header()
+                if kind == b"DONE":
+                    return bytes(content)
+                if kind != b"DATA" or length > _CHUNK:
+                    raise self._failure(kind, length, remote)
+                content += self._connection.receive_exact(length)
+                if len(content) > limit:
+                    raise DeviceError(f"{clean(remote, 200)} on the phone is larger than {limit} bytes", stage=self._stage)
+
+    def _command(self, name: bytes, path: bytes) -> None:
+        self._connection.conn.sendall(name + struct.pack("<I", len(path)) + path)
+
+    def _header(self) -> tuple[bytes, int]:
+        header = self._connection.receive_exact(8)
+        return bytes(header[:4]), int.from_bytes(header[4:], "little")
+
+    def _expect_okay(self, remote: str) -> None:
+        kind, length = self._header()
+        if kind != b"OKAY":
+            raise self._failure(kind, length, remote)
+
+    def _failure(self, kind: bytes, length: int, remote: str) -> DeviceError:
+        if kind != b"FAIL":
+            return DeviceError(
+                f"the phone answered a file transfer with {clean(decode(kind), 20)!r}", stage=self._stage, transient=True
+            )
+        reason = clean(decode(bytes(self._connection.receive_exact(min(length, _CHUNK)))), 300)
+        name = clean(remote.rsplit("/", 1)[-1], 100)
+        return DeviceError(f"the phone refused {name}: {reason}", stage=self._stage, hints=_hints_for(reason))
+
+    @contextlib.contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError as error:
+            raise StageTimeout(
+                f"nothing moved for {_STALL_SECONDS:g} s while trying to {what}",
+                stage=self._stage,
+                hints=("check the cable, hub or network between the adb server and the phone",),
+                transient=True,
+            ) from error
+        except (EOFError, ConnectionError, AdbError) as error:
+            raise DeviceError(
+                f"the connection to the phone was lost while trying to {what}",
+                stage=self._stage,
+                hints=("check the cable or the network and `heapprof devices`, then run again",),
+                transient=True,
+            ) from error
+
+
+@contextlib.contextmanager
+def sync_session(server: AdbServer, serial: str, stage: str) -> Iterator[SyncSession]:
+    """A sync stream to the phone; closed at the end."""
+    with server.opened(serial, "sync:") as connection:
+        connection.conn.settimeout(_STALL_SECONDS)
+        yield SyncSession(connection, stage)
+        with contextlib.suppress(OSError):
+            connection.conn.sendall(b"QUIT\0\0\0\0")
+
+
+def _hints_for(reason: str) -> tuple[str, ...]:
+    lowered = reason.lower()
+    if "no space" in lowered:
+        return ("free space on the phone: `heapprof clean`, or `adb shell df /data`",)
+    if "permission denied" in lowered or "read-only" in lowered:
+        return ("choose a folder that the shell user may write with --workspace (default /data/local/tmp/heapprof)",)
+    return ()

@@ -1,0 +1,5 @@
+"""Model files on the host: what they are and what they say, before any phone is touched."""
+
+from heapprof_cli.model_files.reading import read_model
+
+__all__ = ["read_model"]

@@ -1,0 +1,144 @@
+"""Frozen records: what a measurement consists of. Facts only; no I/O, no rendering.
+
+Sizes are integers in bytes, times floats in seconds.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from heapprof_cli.errors import ExitCode
+
+
+class Verdict(enum.Enum):
+    """What a measurement came to; the words of the JSON field ``verdict``."""
+
+    OK = "ok"
+    OVER_LIMIT = "over_limit"
+    IMPLAUSIBLE = "implausible"
+    INCOMPLETE = "incomplete"
+    MISSING = "missing"
+    STALE = "stale"
+    MALFORMED = "malformed"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class HeapReading:
+    """One heap file: the total DSP heap at its two checkpoints, in bytes."""
+
+    before_bytes: int
+    after_bytes: int
+
+    @property
+    def difference_bytes(self) -> int:
+        return self.after_bytes - self.before_bytes
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One reading with the run (runner process) and cycle (create..free) that it came from, 1-based."""
+
+    run: int
+    cycle: int
+    reading: HeapReading
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """What the phone says of itself. Unknown values are None."""
+
+    alias: str
+    serial: str
+    machine: str | None = None
+    is_android: bool = False
+    model: str | None = None
+    soc: str | None = None
+    htp_arch: int | None = None
+    android: str | None = None
+    abi: str | None = None
+    fingerprint: str | None = None
+    free_bytes: int | None = None
+    virtual: bool = False
+
+
+@dataclass(frozen=True)
+class ContextBinaryFacts:
+    """What a QNN context binary's metadata says. ``htp_arch`` is 81 for V81."""
+
+    qnn_build: str | None
+    soc_id: int | None
+    htp_arch: int | None
+    graph_count: int
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """One model file on the host."""
+
+    path: str
+    name: str
+    kind: str
+    sha256: str
+    size: int
+    soc: str | None
+    htp_arch: int | None
+    qnn_build: str | None
+    graph_count: int
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file that a run sends: where it lies here and its safe name on the phone."""
+
+    name: str
+    path: str
+    remote_name: str
+    sha256: str
+    size: int
+    executable: bool = False
+    qnn_build: str | None = None
+
+
+@dataclass(frozen=True)
+class StageTime:
+    """How long a stage took and, where it moved data, how many bytes."""
+
+    name: str
+    seconds: float
+    bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no valid number: the exit code's name, the stage, a message, next steps."""
+
+    code: str
+    stage: str
+    message: str
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything a renderer needs of one measurement; every renderer is given the same record."""
+
+    verdict: Verdict
+    exit_code: ExitCode
+    summary: str
+    samples: tuple[Sample, ...] = ()
+    reading: HeapReading | None = None
+    before_bytes: int | None = None
+    device: DeviceFacts | None = None
+    models: tuple[ModelFacts, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    sent: frozenset[str] = frozenset()
+    runner: str | None = None
+    qnn_build: str | None = None
+    simulated: bool = False
+    settings: Mapping[str, object] = field(default_factory=dict)
+    stages: tuple[StageTime, ...] = ()
+    warnings: tuple[str, ...] = ()
+    failure: Failure | None = None

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 from heapprof_cli.errors import ExitCode
 
+RUNNER_NAME = "heapprof_runner"
+
 
 class Verdict(enum.Enum):
     """What a measurement came to; the words of the JSON field ``verdict``."""
@@ -135,10 +137,22 @@ class Result:
     models: tuple[ModelFacts, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     sent: frozenset[str] = frozenset()
-    runner: str | None = None
+    target: str | None = None
     qnn_build: str | None = None
     simulated: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
     stages: tuple[StageTime, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class DeviceRow:
+    """One phone of the adb server; ``facts`` where it could be asked, else ``problem`` says why not."""
+
+    serial: str
+    alias: str
+    state: str
+    model: str | None
+    facts: DeviceFacts | None = None
+    problem: str | None = None

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapprof_cli import elf, resources
+from heapprof_cli.artifacts.shipped import STANDIN_FOLDER
 from heapprof_cli.artifacts.targets import Target
-from heapprof_cli.device.scripts import RUNNER_NAME
 from heapprof_cli.errors import PreflightError
-from heapprof_cli.records import Artifact
+from heapprof_cli.records import RUNNER_NAME, Artifact
 from heapprof_cli.text import clean
 
 STANDIN_BUILD_MARK = "heapprof-standin"
@@ -105,7 +105,7 @@ def _folders(target: Target, htp_arch: int | None, sources: Sources) -> tuple[li
     if sources.qnn_sdk is not None:
         return _sdk_folders(sources.qnn_sdk, target, htp_arch), f"the QNN SDK {sources.qnn_sdk}"
     if sources.standin:
-        return [resources.device_build(target.name) / "standin"], "the stand-in"
+        return [resources.device_build(target.name) / STANDIN_FOLDER], "the stand-in"
     raise PreflightError(
         "no QNN libraries were named, and heapprof may not ship Qualcomm's",
         hints=(
@@ -167,9 +167,13 @@ def _extras(target: Target, folders: Sequence[Path], standin: bool) -> dict[str,
 def _missing(names: Sequence[str], folders: Sequence[Path], origin: str, runner: Path) -> PreflightError:
     hints = []
     if not runner.is_file():
-        hints.append(f"the runner should lie at {runner}: install heapprof again, or build it with device_bin/build.py")
+        hints.append(
+            f"the runner should lie at {runner}: install heapprof again, or build it with device_bin/build.py"
+        )
     if any(name.startswith("lib") for name in names):
         places = ", ".join(clean(str(folder), 300) for folder in folders) or "no folder"
         hints.append(f"looked in: {places}")
-        hints.append("take all libraries from one QNN SDK; it must be at least as new as the one that made the model")
+        hints.append(
+            "take all libraries from one QNN SDK; it must be at least as new as the one that made the model"
+        )
     return PreflightError(f"missing ({clean(origin, 300)}): {', '.join(names)}", stage="artifacts", hints=hints)

@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heapprof_cli.records import RUNNER_NAME
+
 PROPERTIES: tuple[str, ...] = (
     "ro.product.model",
     "ro.product.cpu.abi",
@@ -18,7 +20,6 @@ PROPERTIES: tuple[str, ...] = (
     "ro.heapprof.virtual",
 )
 STATUS_NAME = "status.json"
-RUNNER_NAME = "heapprof_runner"
 _MARKER = "started"
 _PID = "pid"
 

@@ -38,6 +38,8 @@ _STATES: dict[str, tuple[str, str]] = {
     "host": ("this is an adb host and no phone", "choose another device"),
 }
 
+_OTHER_STATE = ("it can't run programs in this state", "boot it into Android")
+
 
 @dataclass(frozen=True)
 class DeviceEntry:
@@ -116,12 +118,18 @@ def _named(entries: Sequence[DeviceEntry], wanted: str) -> DeviceEntry:
 def _usable(entry: DeviceEntry) -> DeviceEntry:
     if entry.state == READY:
         return entry
-    why, fix = _STATES.get(entry.state, ("it can't run programs in this state", "boot it into Android"))
+    why, fix = _STATES.get(entry.state, _OTHER_STATE)
     raise DeviceError(
         f"the phone {entry.alias} is in the state '{entry.state}': {why}",
         hints=(fix,),
         transient=entry.state in ("offline", "connecting", "authorizing"),
     )
+
+
+def state_problem(state: str) -> str:
+    """Why a phone in ``state`` can't be used, and the fix, in one sentence."""
+    why, fix = _STATES.get(state, _OTHER_STATE)
+    return f"{why}: {fix}"
 
 
 def _listing(entries: Sequence[DeviceEntry]) -> str:

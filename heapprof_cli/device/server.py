@@ -9,27 +9,15 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from adbutils import AdbClient, AdbConnection, AdbError, AdbTimeout
 
+from heapprof_cli.adb_address import ServerAddress
 from heapprof_cli.errors import DeviceError
 from heapprof_cli.text import clean
 
-DEFAULT_PORT = 5037
 _CONNECT_SECONDS = 5.0
 _QUERY_SECONDS = 15.0
-
-
-@dataclass(frozen=True)
-class ServerAddress:
-    """Where the adb server listens."""
-
-    host: str = "127.0.0.1"
-    port: int = DEFAULT_PORT
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
 
 
 class Connection(AdbConnection):  # type: ignore[misc]
@@ -40,6 +28,11 @@ class Connection(AdbConnection):  # type: ignore[misc]
         super().__init__(address.host, address.port)
 
     def _safe_connect(self) -> socket.socket:
+        if self._address.socket_path is not None:
+            found = socket.socket(socket.AF_UNIX)
+            found.settimeout(_CONNECT_SECONDS)
+            found.connect(self._address.socket_path)
+            return found
         found = socket.create_connection((self._address.host, self._address.port), timeout=_CONNECT_SECONDS)
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return found
@@ -137,8 +130,5 @@ def refused(error: Exception, what: str) -> DeviceError:
 
 def _no_server_hints(address: ServerAddress) -> tuple[str, ...]:
     if address == ServerAddress():
-        return (
-            "start it with `adb start-server`; "
-            "or name another server with --host and --adb-port",
-        )
+        return ("start it with `adb start-server`; or name another server with --host and --adb-port",)
     return (f"check --host and --adb-port; start a server there with `adb -P {address.port} start-server`",)

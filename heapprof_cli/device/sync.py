@@ -70,7 +70,9 @@ class SyncSession:
                     raise self._failure(kind, length, remote)
                 content += self._connection.receive_exact(length)
                 if len(content) > limit:
-                    raise DeviceError(f"{clean(remote, 200)} on the phone is larger than {limit} bytes", stage=self._stage)
+                    raise DeviceError(
+                        f"{clean(remote, 200)} on the phone is larger than {limit} bytes", stage=self._stage
+                    )
 
     def _command(self, name: bytes, path: bytes) -> None:
         self._connection.conn.sendall(name + struct.pack("<I", len(path)) + path)
@@ -87,7 +89,9 @@ class SyncSession:
     def _failure(self, kind: bytes, length: int, remote: str) -> DeviceError:
         if kind != b"FAIL":
             return DeviceError(
-                f"the phone answered a file transfer with {clean(decode(kind), 20)!r}", stage=self._stage, transient=True
+                f"the phone answered a file transfer with {clean(decode(kind), 20)!r}",
+                stage=self._stage,
+                transient=True,
             )
         reason = clean(decode(bytes(self._connection.receive_exact(min(length, _CHUNK)))), 300)
         name = clean(remote.rsplit("/", 1)[-1], 100)
@@ -128,5 +132,7 @@ def _hints_for(reason: str) -> tuple[str, ...]:
     if "no space" in lowered:
         return ("free space on the phone: `heapprof clean`, or `adb shell df /data`",)
     if "permission denied" in lowered or "read-only" in lowered:
-        return ("choose a folder that the shell user may write with --workspace (default /data/local/tmp/heapprof)",)
+        return (
+            "choose a folder that the shell user may write with --workspace (default /data/local/tmp/heapprof)",
+        )
     return ()

@@ -57,12 +57,13 @@ def _check_header(data: Data, name: str) -> int:
 def _metadata(data: Data, blob_offset: int, name: str) -> ContextBinaryFacts:
     metadata_size = struct.unpack_from("<Q", data, 16)[0]
     try:
-        root = FlatBuffer(bytes(data[: HEADER_BYTES + metadata_size]), HEADER_BYTES, HEADER_BYTES + metadata_size).root()
+        root = FlatBuffer(
+            bytes(data[: HEADER_BYTES + metadata_size]), HEADER_BYTES, HEADER_BYTES + metadata_size
+        ).root()
         contents = _required(root.table(_CONTENTS_FIELD))
         info = _required(contents.table(_INFO_FIELD))
         meta = info.blob(_META) or b""
-        build = info.text(_MAX_METADATA = 256 * 1024 * 1024
-_BUILD_ID, 256)
+        build = info.text(_BUILD_ID, 256)
         graphs = info.unsigned(_GRAPH_COUNT, 4, 0) or 0
         soc_id = info.unsigned(_SOC_MODEL, 4)
     except FlatBufferError as error:

@@ -71,11 +71,17 @@ def _other_kind(head: bytes, name: str) -> tuple[str, str]:
             "cut the first 256 bytes off",
         )
     if head[:4] == b"\x7fELF":
-        return ("it is a shared library (a QNN model library?)", "make a context binary from it with qnn-context-binary-generator")
+        return (
+            "it is a shared library (a QNN model library?)",
+            "make a context binary from it with qnn-context-binary-generator",
+        )
     if head[4:8] == b"TFL3":
         return ("it is a TensorFlow Lite model", "convert it to a QNN context binary first")
     if head[:2] == b"PK":
-        return ("it is a zip archive (a .dlc or .aar?)", "make a context binary from it with qnn-context-binary-generator")
+        return (
+            "it is a zip archive (a .dlc or .aar?)",
+            "make a context binary from it with qnn-context-binary-generator",
+        )
     if name.endswith(".onnx"):
         return (
             "it is an ONNX model",

@@ -1,0 +1,40 @@
+"""``heapprof devices``: the phones that an adb server sees."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from heapprof_cli.cli import options
+
+
+@click.command("devices", context_settings=options.CONTEXT)
+@options.server_options
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("--show-serial", is_flag=True, help="Show serials instead of aliases.")
+def command(host: str | None, adb_port: int | None, form: str, show_serial: bool) -> int:
+    """List the phones: state, SoC, HTP arch, Android version, free space."""
+    from heapprof_cli.session.listing import list_devices
+
+    rows = list_devices(options.server_address(host, adb_port))
+    if form == "json":
+        from heapprof_cli.render.devices import devices_json
+
+        click.echo(devices_json(rows, show_serial=show_serial), nl=False)
+        return 0
+    from rich.console import Console
+
+    from heapprof_cli.render.devices import print_devices
+
+    console = Console(
+        file=sys.stdout, markup=False, emoji=False, highlight=False, width=None if sys.stdout.isatty() else 130
+    )
+    if rows:
+        print_devices(rows, console, show_serial=show_serial)
+    else:
+        click.echo("no phone is connected to this adb server", err=True)
+    for row in rows:
+        if row.problem:
+            click.echo(f"{row.serial if show_serial else row.alias}: {row.problem}", err=True)
+    return 0

@@ -1,0 +1,42 @@
+"""``heapprof run``: measure on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from heapprof_cli.cli import options
+from heapprof_cli.cli.measuring import measure_and_tell
+from heapprof_cli.settings import AUTO
+
+
+@click.command("run", context_settings=options.CONTEXT)
+@options.device_options
+@click.option(
+    "-m",
+    "--soc",
+    "--soc-model",
+    default=AUTO,
+    envvar="HEAPPROF_SOC",
+    metavar="NAME",
+    help="SoC of the phone, checked against it, for example SM8850 (default: auto).",
+)
+@options.run_options
+@options.output_options
+@click.option("--dry-run", is_flag=True, help="Print the device commands; send nothing.")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))
+def command(models: tuple[Path, ...], soc: str, dry_run: bool, **values: Any) -> int:
+    """Measure the DSP heap before the first context of MODEL... is created and after the last is freed.
+
+    MODEL is a QNN context binary (.bin); several are measured together, as one multi-context run.
+    """
+    server = options.server_address(values["host"], values["adb_port"])
+    settings = options.run_settings(models, server, values, soc)
+    if dry_run:
+        from heapprof_cli.session.planning import planned_commands
+
+        click.echo("\n".join(planned_commands(settings)))
+        return 0
+    return measure_and_tell(settings, values)

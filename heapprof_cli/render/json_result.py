@@ -1,0 +1,99 @@
+"""A result as the JSON object of the command line's contract (schema version 1)."""
+
+from __future__ import annotations
+
+import json
+
+from heapprof_cli.records import Artifact, DeviceFacts, Failure, HeapReading, ModelFacts, Result
+
+SCHEMA_VERSION = 1
+
+
+def result_json(result: Result, *, show_serial: bool = False) -> str:
+    """One JSON object and a line end. Integers are bytes, floats seconds, unknown values null."""
+    return json.dumps(result_fields(result, show_serial=show_serial), indent=2, ensure_ascii=False) + "\n"
+
+
+def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, object]:
+    """The object behind :func:`result_json`."""
+    reading = result.reading
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "verdict": result.verdict.value,
+        "exit_code": int(result.exit_code),
+        "summary": result.summary,
+        "simulated": result.simulated,
+        "before_bytes": result.before_bytes,
+        "after_bytes": reading.after_bytes if reading else None,
+        "difference_bytes": reading.difference_bytes if reading else None,
+        "samples": [{"run": s.run, "cycle": s.cycle, **_reading(s.reading)} for s in result.samples],
+        "device": _device(result.device, show_serial) if result.device else None,
+        "model": [_model(model) for model in result.models],
+        "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
+        "runner": {"kind": "native", "target": result.target} if result.target else None,
+        "qnn_build": result.qnn_build,
+        "settings": dict(result.settings),
+        "stages": [
+            {
+                "name": stage.name,
+                "seconds": stage.seconds,
+                **({} if stage.bytes is None else {"bytes": stage.bytes}),
+            }
+            for stage in result.stages
+        ],
+        "warnings": list(result.warnings),
+        "error": failure_fields(result.failure) if result.failure else None,
+    }
+
+
+def failure_fields(failure: Failure) -> dict[str, object]:
+    return {
+        "code": failure.code,
+        "stage": failure.stage,
+        "message": failure.message,
+        "hints": list(failure.hints),
+    }
+
+
+def _reading(reading: HeapReading) -> dict[str, object]:
+    return {
+        "before_bytes": reading.before_bytes,
+        "after_bytes": reading.after_bytes,
+        "difference_bytes": reading.difference_bytes,
+    }
+
+
+def _device(device: DeviceFacts, show_serial: bool) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "alias": device.alias,
+        "model": device.model,
+        "soc": device.soc,
+        "htp_arch": device.htp_arch,
+        "android": device.android,
+        "abi": device.abi,
+        "fingerprint": device.fingerprint,
+        "virtual": device.virtual,
+    }
+    return {"serial": device.serial, **fields} if show_serial else fields
+
+
+def _model(model: ModelFacts) -> dict[str, object]:
+    return {
+        "name": model.name,
+        "kind": model.kind,
+        "sha256": model.sha256,
+        "bytes": model.size,
+        "soc": model.soc,
+        "htp_arch": model.htp_arch,
+        "qnn_build": model.qnn_build,
+    }
+
+
+def _artifact(artifact: Artifact, sent: frozenset[str]) -> dict[str, object]:
+    return {
+        "name": artifact.name,
+        "sha256": artifact.sha256,
+        "bytes": artifact.size,
+        "qnn_build": artifact.qnn_build,
+        "sent": artifact.remote_name in sent,
+    }

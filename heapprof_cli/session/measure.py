@@ -1,0 +1,245 @@
+"""The story of a measurement, in the order in which it happens.
+
+settings -> models -> device -> artifacts -> preflight -> deploy -> run -> collect -> judge -> result
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapprof_cli import socs
+from heapprof_cli.artifacts import STANDIN_BUILD_MARK, Bundle, Sources, resolve
+from heapprof_cli.artifacts.inputs import LIST_NAME, read_input_list
+from heapprof_cli.artifacts.resolving import artifact
+from heapprof_cli.artifacts.targets import Target, choose_target
+from heapprof_cli.device.phone import Phone
+from heapprof_cli.device.scripts import STATUS_NAME, RunFolder
+from heapprof_cli.device.selection import choose, parse_devices
+from heapprof_cli.device.server import AdbServer
+from heapprof_cli.device.shell import ShellResult
+from heapprof_cli.errors import HeapprofError, Interrupted, PreflightError, RunnerError
+from heapprof_cli.model_files import read_model
+from heapprof_cli.records import Artifact, DeviceFacts, Failure, ModelFacts, Result, Verdict
+from heapprof_cli.session.judge import Judgement, judge
+from heapprof_cli.session.outcome import failure_of, remote_name
+from heapprof_cli.session.reporting import Reporter
+from heapprof_cli.session.runner_status import RunnerStatus, parse_status
+from heapprof_cli.session.story import Story
+from heapprof_cli.settings import AUTO, RunSettings
+from heapprof_cli.text import clean, decode, plural, readable_bytes
+
+_STAGE_PREFIX = "heapprof_runner: stage "
+# Where the DSP looks for libraries after the run's own folder (FastRPC's usual vendor places).
+_DSP_FOLDERS = ("/vendor/dsp/cdsp", "/vendor/lib/rfsa/adsp", "/system/lib/rfsa/adsp", "/dsp")
+
+
+def measure(settings: RunSettings, reporter: Reporter) -> Result:
+    """Measure once. Every failure becomes a result that says why; only bugs raise."""
+    story = Story(settings, reporter)
+    try:
+        return _tell(settings, story)
+    except HeapprofError as error:
+        return story.failed(error)
+    except KeyboardInterrupt:
+        state = (
+            "the phone was cleaned up" if story.clean else "the phone may still hold files or a runner of this run"
+        )
+        return story.failed(Interrupted(f"interrupted; {state}", stage=story.current_stage))
+
+
+def _tell(settings: RunSettings, story: Story) -> Result:
+    with story.stage("models", plural(len(settings.models), "model")):
+        story.models = tuple(read_model(path) for path in settings.models)
+        inputs = read_input_list(settings.input_list) if settings.input_list else None
+    with story.stage("device", "choose the phone"):
+        phone = _choose_phone(settings)
+        story.device = phone.probe(settings.workspace)
+    with story.stage("preflight", "find runner and libraries, compare SoC and models"):
+        target, arch = _match(settings, story.device, story.models)
+        bundle = resolve(target, arch, _sources(settings, story.device))
+        _check_archs(story, target, bundle, arch)
+    with contextlib.ExitStack() as stack:
+        input_files: tuple[Artifact, ...] = ()
+        if inputs is not None:
+            input_files = (*inputs.files, _written(stack, LIST_NAME, inputs.list_text))
+        _note_artifacts(story, target, bundle, input_files)
+        folder = RunFolder(settings.workspace, secrets.token_hex(8))
+        with _prepared(phone, folder, story):
+            with story.stage("push", readable_bytes(sum(a.size for a in story.artifacts))):
+                _push(phone, folder, story)
+            run = _run(phone, folder, story, with_inputs=inputs is not None)
+            with story.stage("collect", "fetch the heap file"):
+                judgement = _collect(phone, folder, story, run)
+    return _conclude(story, judgement)
+
+
+def _choose_phone(settings: RunSettings) -> Phone:
+    server = AdbServer(settings.server)
+    entry = choose(parse_devices(server.query("host:devices-l")), settings.serial)
+    return Phone(server, entry, settings.alias)
+
+
+def _sources(settings: RunSettings, device: DeviceFacts) -> Sources:
+    return Sources(settings.qnn_libs, settings.qnn_sdk, standin=device.virtual)
+
+
+def _match(settings: RunSettings, device: DeviceFacts, models: Sequence[ModelFacts]) -> tuple[Target, int | None]:
+    """The runner target and the HTP arch to fetch libraries for; ``--soc`` is checked against the phone."""
+    if settings.soc != AUTO and device.soc and socs.family(device.soc) != settings.soc:
+        raise PreflightError(
+            f"--soc says {settings.soc}, but the phone {device.alias} is a {clean(device.soc, 40)}",
+            hints=("choose the right phone with --serial, or leave --soc at auto",),
+        )
+    named = socs.find(settings.soc) if settings.soc != AUTO else None
+    model_archs = {model.htp_arch for model in models} - {None}
+    arch = device.htp_arch or (named.htp_arch if named else None)
+    if arch is None and len(model_archs) == 1:
+        arch = model_archs.pop()
+    return choose_target(device, settings.runner_target), arch
+
+
+def _check_archs(story: Story, target: Target, bundle: Bundle, arch: int | None) -> None:
+    """A model for another HTP arch fails on a DSP; emulator and stand-in take it, so there it is a warning."""
+    for model in story.models:
+        if arch is None or model.htp_arch is None or model.htp_arch == arch:
+            continue
+        text = (
+            f"{model.name} was made for {model.soc or 'an unknown SoC'} (HTP V{model.htp_arch}), "
+            f"the phone has HTP V{arch}"
+        )
+        if target.on_dsp and not bundle.standin:
+            raise PreflightError(text, hints=("make the model for this phone's SoC, or measure on another phone",))
+        story.warn(f"{text}; accepted here because no real DSP is involved")
+
+
+def _written(stack: contextlib.ExitStack, name: str, text: str) -> Artifact:
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="heapprof-")))
+    (folder / name).write_text(text, "utf-8")
+    return artifact(folder / name, name)
+
+
+def _note_artifacts(story: Story, target: Target, bundle: Bundle, inputs: tuple[Artifact, ...]) -> None:
+    models = tuple(
+        Artifact(model.name, model.path, remote_name(index), model.sha256, model.size, qnn_build=model.qnn_build)
+        for index, model in enumerate(story.models)
+    )
+    story.target = target.name
+    story.simulated = bundle.standin
+    story.artifacts = (bundle.runner, *bundle.libraries, *models, *inputs)
+
+
+@contextlib.contextmanager
+def _prepared(phone: Phone, folder: RunFolder, story: Story) -> Iterator[None]:
+    """The run's folder on the phone; at the end nothing of the run is left there, whatever happened."""
+    ended_well = False
+    story.clean = False
+    try:
+        with story.stage("prepare", folder.path):
+            phone.prepare(folder)
+        yield
+        ended_well = True
+    finally:
+        stopped = ended_well or phone.stop(folder)
+        removed = story.settings.keep or phone.remove(folder)
+        story.clean = stopped and removed
+        if not stopped:
+            story.warn(f"could not confirm that no process of the run is left on the phone {phone.alias}")
+        if not removed:
+            story.warn(f"could not remove {clean(folder.path, 200)} from the phone {phone.alias}")
+
+
+def _push(phone: Phone, folder: RunFolder, story: Story) -> None:
+    total = sum(artifact.size for artifact in story.artifacts)
+    phone.push(folder, story.artifacts, lambda count: story.reporter.moved(count, total))
+    story.sent.update(artifact.remote_name for artifact in story.artifacts)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The ended runner: its shell result and the last stage it announced."""
+
+    shell: ShellResult
+    stage_seen: str | None
+
+
+def _run(phone: Phone, folder: RunFolder, story: Story, *, with_inputs: bool) -> _Run:
+    settings = story.settings
+    seen: list[str] = []
+
+    def on_stderr(raw: bytes) -> None:
+        line = clean(decode(raw), 500)
+        if line.startswith(_STAGE_PREFIX):
+            seen[:] = line.removeprefix(_STAGE_PREFIX).split(" ")[:1]
+        story.reporter.runner_line(line)
+
+    arguments = runner_arguments(settings, folder, with_inputs)
+    with story.stage("run", f"at most {settings.timeout:g} s" if settings.timeout else "no time limit"):
+        shell = phone.run(folder, environment(folder), arguments, settings.timeout, on_stderr)
+    return _Run(shell, seen[0] if seen else None)
+
+
+def environment(folder: RunFolder) -> dict[str, str]:
+    """The variables under which the runner and the DSP find the libraries."""
+    return {
+        "LD_LIBRARY_PATH": folder.path,
+        "ADSP_LIBRARY_PATH": ";".join((folder.path, *_DSP_FOLDERS)),
+    }
+
+
+def runner_arguments(settings: RunSettings, folder: RunFolder, with_inputs: bool) -> list[str]:
+    """The runner's command line; all names in it are ours, so no model's name reaches a shell."""
+    arguments = [f"--model={remote_name(index)}" for index in range(len(settings.models))]
+    arguments += [
+        f"--heap_profiling_path={folder.heap_name}",
+        f"--status_path={STATUS_NAME}",
+        f"--run_id={folder.run_id}",
+        f"--profile_level={settings.profile_level}",
+        f"--log_level={settings.log_level}",
+        f"--htp_performance_mode={settings.perf_mode}",
+        f"--iteration={settings.iterations}",
+        f"--warm_up={settings.warm_up}",
+        f"--time_limit={settings.timeout:g}",
+    ]
+    return [*arguments, f"--input_list_path={LIST_NAME}"] if with_inputs else arguments
+
+
+def _collect(phone: Phone, folder: RunFolder, story: Story, run: _Run) -> Judgement:
+    """Judge what the run left. Raises RunnerError or StageTimeout when the runner did not end well."""
+    leavings = phone.leavings(folder)
+    status = parse_status(leavings.status)
+    if status is not None and status.run_id != folder.run_id:
+        status = None
+    if status is not None:
+        _note_library(story, status)
+    error = failure_of(run.shell.status, status, run.stage_seen, run.shell.tail(), story.models)
+    if error is not None:
+        raise error
+    if status is None:
+        raise RunnerError(
+            "the runner ended without its status file, so its numbers can't be tied to this run",
+            stage="collect",
+            hints=("check the free space on the phone; runner and heapprof must be of the same version",),
+        )
+    return judge(leavings, status)
+
+
+def _note_library(story: Story, status: RunnerStatus) -> None:
+    story.qnn_build = status.qnn_build
+    story.before_bytes = status.heap_before
+    if status.qnn_build and STANDIN_BUILD_MARK in status.qnn_build:
+        story.simulated = True
+
+
+def _conclude(story: Story, judgement: Judgement) -> Result:
+    story.before_bytes = judgement.before_bytes
+    if judgement.reading is None:
+        return story.no_reading(judgement.verdict, judgement.sentence, judgement.hints)
+    failure = None
+    if judgement.verdict is not Verdict.OK:
+        failure = Failure("invalid_measurement", "judge", judgement.sentence, judgement.hints)
+    return story.measured(judgement.verdict, judgement.reading, judgement.sentence, failure)

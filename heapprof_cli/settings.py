@@ -1,0 +1,105 @@
+"""The settings of a measurement, checked once; everything after this trusts them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapprof_cli import performance, socs
+from heapprof_cli.adb_address import ServerAddress
+from heapprof_cli.errors import UsageError
+from heapprof_cli.text import clean
+
+DEFAULT_WORKSPACE = "/data/local/tmp/heapprof"
+AUTO = "auto"
+_LONGEST_WORKSPACE = 200
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What ``heapprof run`` was asked to do. ``timeout`` is the runner's, in seconds; 0 means none."""
+
+    models: tuple[Path, ...]
+    server: ServerAddress
+    serial: str | None = None
+    alias: str | None = None
+    soc: str = AUTO
+    runner_target: str | None = None
+    qnn_sdk: Path | None = None
+    qnn_libs: Path | None = None
+    perf_mode: int = 0
+    profile_level: int = 1
+    log_level: int = 2
+    input_list: Path | None = None
+    iterations: int = 1
+    warm_up: int = 0
+    timeout: float = 600.0
+    workspace: str = DEFAULT_WORKSPACE
+    keep: bool = False
+
+    def described(self) -> dict[str, object]:
+        """The settings that shape the number, for the result; no serials, no host paths."""
+        return {
+            "soc": self.soc,
+            "perf_mode": performance.MODES[self.perf_mode],
+            "profile_level": self.profile_level,
+            "log_level": self.log_level,
+            "iterations": self.iterations,
+            "warm_up": self.warm_up,
+            "input_list": self.input_list.name if self.input_list else None,
+            "timeout_seconds": self.timeout,
+            "workspace": self.workspace,
+            "keep": self.keep,
+        }
+
+
+def check_workspace(text: str) -> str:
+    """A folder on the phone that is safe to work in. Raises UsageError.
+
+    ``:`` and ``;`` separate the entries of LD_LIBRARY_PATH and ADSP_LIBRARY_PATH and can't be quoted there.
+    """
+    folder = re.sub(r"/+", "/", text).rstrip("/")
+    problem = None
+    if not folder.startswith("/"):
+        problem = "it must be an absolute path on the phone"
+    elif any(part in (".", "..") for part in folder.split("/")):
+        problem = "it may not hold '.' or '..'"
+    elif folder.count("/") < 2:
+        problem = "it must lie at least one folder below the top"
+    elif any(c in folder for c in ":;") or any(ord(c) < 32 or ord(c) == 127 for c in folder):
+        problem = "it may not hold ':', ';' or control characters"
+    elif len(folder.encode("utf-8", "surrogateescape")) > _LONGEST_WORKSPACE:
+        problem = f"it is longer than {_LONGEST_WORKSPACE} bytes"
+    if problem:
+        raise UsageError(
+            f"--workspace {clean(text, 300)!r}: {problem}", hints=(f"the default is {DEFAULT_WORKSPACE}",)
+        )
+    return folder
+
+
+def check_soc(text: str) -> str:
+    """A known SoC's name (its family's spelling) or ``auto``. Raises UsageError with a suggestion."""
+    if text.strip().lower() == AUTO:
+        return AUTO
+    found = socs.find(text)
+    if found is not None:
+        return found.name
+    names = [soc.name for soc in socs.all_socs()]
+    near = difflib.get_close_matches(text.strip().upper(), names, n=1, cutoff=0.5)
+    suggestion = f"did you mean {near[0]}? " if near else ""
+    raise UsageError(
+        f"unknown SoC {clean(text, 60)!r} for --soc", hints=(f"{suggestion}known: {', '.join(sorted(names))}",)
+    )
+
+
+def check_perf_mode(text: str) -> int:
+    """The number of a performance mode. Raises UsageError that lists the names."""
+    number = performance.mode_number(text)
+    if number is None:
+        known = ", ".join(f"{i} {name}" for i, name in enumerate(performance.MODES))
+        raise UsageError(
+            f"unknown performance mode {clean(text, 60)!r} for --perf-mode", hints=(f"known: {known}",)
+        )
+    return number

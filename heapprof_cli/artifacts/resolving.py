@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,10 +119,15 @@ def _folders(target: Target, htp_arch: int | None, sources: Sources) -> tuple[li
 def _sdk_folders(root: Path, target: Target, htp_arch: int | None) -> list[Path]:
     folders: list[Path] = []
     for pattern in target.sdk_folders:
-        folders += sorted(root.glob(pattern), reverse=True) if "*" in pattern else [root / pattern]
+        folders += sorted(root.glob(pattern), key=_version, reverse=True) if "*" in pattern else [root / pattern]
     if htp_arch is not None:
         folders.append(root / f"lib/hexagon-v{htp_arch}/unsigned")
     return folders
+
+
+def _version(folder: Path) -> list[int]:
+    """The numbers in a folder's name: gcc11.2 is newer than gcc9.3."""
+    return [int(number) for number in re.findall(r"\d+", folder.name)]
 
 
 def _first(folders: Iterable[Path], name: str) -> Path | None:

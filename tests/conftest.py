@@ -1,0 +1,115 @@
+"""What many tests share: the command as a user starts it, a virtual phone, stand-in libraries."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapprof_cli import resources
+from heapprof_cli.virtual import VirtualPhone
+
+MODELS = Path(__file__).parent / "models"
+TARGET = "linux-x86_64"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a ``heapprof`` command ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.stdout)
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """The caller's variables without those that would choose a server, a phone or an SDK."""
+    prefixes = ("HEAPPROF_", "ANDROID_", "ADB_", "QNN_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
+    return {**kept, "HOME": str(home), "LANG": "C.UTF-8", "PYTHONUTF8": "1"}
+
+
+@pytest.fixture
+def heapprof(tmp_path: Path) -> Callable[..., Ended]:
+    """Runs the command in a process of its own: ``heapprof("run", "x.bin", cwd=...)``."""
+
+    def call(*arguments: str | Path, cwd: Path | None = None, timeout: float = 90, **variables: str) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "heapprof_cli", *map(str, arguments)],
+            capture_output=True,
+            cwd=cwd or tmp_path,
+            env={**clean_environment(tmp_path), **variables},
+            timeout=timeout,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        return Ended(done.returncode, done.stdout.decode("utf-8", "strict"), done.stderr.decode("utf-8", "strict"))
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def shared_phone() -> Iterator[VirtualPhone]:
+    """One virtual phone a test process."""
+    with VirtualPhone() as phone:
+        yield phone
+
+
+@pytest.fixture
+def phone(shared_phone: VirtualPhone) -> Iterator[VirtualPhone]:
+    """The shared phone; the test fails when it leaves a file or a process on it."""
+    yield shared_phone
+    folder = shared_phone.host_path(shared_phone.workspace)
+    assert not list(folder.rglob("*")) if folder.exists() else True
+    assert [line for _, line in shared_phone.processes() if "heapprof_runner" in line] == []
+
+
+@dataclass(frozen=True)
+class OnPhone:
+    """``heapprof run`` against one phone."""
+
+    phone: VirtualPhone
+    heapprof: Callable[..., Ended]
+
+    def run(self, *arguments: str | Path, **options: Any) -> Ended:
+        return self.heapprof("run", *self.flags(), *arguments, **options)
+
+    def flags(self) -> list[str]:
+        return ["--serial", self.phone.serial, "--adb-port", str(self.phone.adb_port), "--workspace", self.phone.workspace]
+
+
+@pytest.fixture
+def on_phone(phone: VirtualPhone, heapprof: Callable[..., Ended]) -> OnPhone:
+    return OnPhone(phone, heapprof)
+
+
+@pytest.fixture
+def standin(tmp_path: Path) -> Callable[..., Path]:
+    """A folder of stand-in libraries that behave as told: ``standin(after=1, events="none")``."""
+
+    def make(**behaviour: object) -> Path:
+        folder = tmp_path / f"standin-{len(list(tmp_path.glob('standin-*')))}"
+        folder.mkdir()
+        for library in (resources.device_build(TARGET) / "standin").glob("*.so"):
+            (folder / library.name).symlink_to(library)
+        (folder / "standin.conf").write_text("".join(f"{key} = {value}\n" for key, value in behaviour.items()))
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def model() -> Path:
+    """A small context binary for SM8850."""
+    return MODELS / "good" / "conv_sm8850_v81_qnn2.51.bin"

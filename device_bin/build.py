@@ -25,8 +25,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RUNNER = "heapprof_runner"
+_PARTS = ("include", "runner", "standin")
 STANDINS = {"libQnnHtp.so": ("htp",), "libQnnSystem.so": ("system",)}
-_STAMP = ".inputs"
 _WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wvla", "-Wmissing-prototypes", "-Wstrict-prototypes")
 _CODE = (
     "-Os",
@@ -38,6 +38,7 @@ _CODE = (
     # Nothing unwinds C frames on a device; the tables would be a tenth of the file.
     "-fno-asynchronous-unwind-tables",
 )
+_LINK = ("-Wl,--gc-sections", "-Wl,-z,relro,-z,now,-z,noexecstack", "-Wl,--build-id=none")
 _HIDDEN = ("-fvisibility=hidden", "-fno-ident")
 
 
@@ -62,10 +63,7 @@ class Target:
     triple: str
 
 
-TARGETS = {
-    target.name: target
-    for target in (Target("linux-x86_64", "x86_64-linux-gnu.2.28"),)
-}
+TARGETS = {target.name: target for target in (Target("linux-x86_64", "x86_64-linux-gnu.2.28"),)}
 
 
 def build(target: str, output_dir: Path | None = None, cc: str | None = None, force: bool = False) -> Built:
@@ -79,17 +77,18 @@ def build(target: str, output_dir: Path | None = None, cc: str | None = None, fo
     built = Built(folder, folder / RUNNER, folder / "standin")
     folder.mkdir(parents=True, exist_ok=True)
     stamp = _fingerprint(chosen, cc)
-    with _locked(folder / ".lock"):
-        if force or not _is_current(built, stamp):
-            (folder / _STAMP).unlink(missing_ok=True)
+    # Beside the folder, which is packed into the wheel whole.
+    recorded = folder.with_name(f".{target}.inputs")
+    with _locked(folder.with_name(f".{target}.lock")):
+        if force or not _is_current(built, recorded, stamp):
+            recorded.unlink(missing_ok=True)
             _build_all(chosen, built, cc)
-            (folder / _STAMP).write_text(stamp)
+            recorded.write_text(stamp)
     return built
 
 
-def _is_current(built: Built, stamp: str) -> bool:
+def _is_current(built: Built, recorded: Path, stamp: str) -> bool:
     files = [built.runner, *(built.standin / name for name in STANDINS)]
-    recorded = built.folder / _STAMP
     return recorded.is_file() and recorded.read_text() == stamp and all(file.is_file() for file in files)
 
 
@@ -101,8 +100,8 @@ def sources(part: str) -> list[Path]:
 def _fingerprint(target: Target, cc: str | None) -> str:
     """A hash of everything that a build depends on."""
     digest = hashlib.sha256(f"{target}{cc}{_zig_version() if cc is None else ''}".encode())
-    inputs = [Path(__file__), *(p for d in ("include", "runner", "standin") for p in (HERE / d).rglob("*.[chSm]*"))]
-    for file in sorted(inputs):
+    sources_of = (path for part in _PARTS for path in (HERE / part).rglob("*") if path.is_file())
+    for file in sorted([Path(__file__).resolve(), *sources_of]):
         digest.update(f"\n{file.relative_to(HERE)}\n".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
@@ -128,8 +127,8 @@ def _run(command: Sequence[str | Path]) -> None:
     words = [str(word) for word in command]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "0", "LC_ALL": "C"}
     # A home that can't be written must not stop zig, whose cache lies there by default.
-    environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"heapprof-zig-{os.getuid()}"))
-    environment.setdefault("ZIG_LOCAL_CACHE_DIR", environment["ZIG_GLOBAL_CACHE_DIR"])
+    cache = environment.setdefault("ZIG_GLOBAL_CACHE_DIR", f"{tempfile.gettempdir()}/heapprof-zig-{os.getuid()}")
+    environment.setdefault("ZIG_LOCAL_CACHE_DIR", cache)
     done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=environment, check=False)
     if done.returncode != 0:
         raise BuildError(f"{shlex.join(words)}\nfailed ({done.returncode}):\n{done.stdout}{done.stderr}")
@@ -153,7 +152,7 @@ def _flags(target: Target) -> list[str]:
 
 
 def _build_glibc(target: Target, built: Built, compiler: list[str], scratch: Path) -> None:
-    link = ["-Wl,--gc-sections", "-Wl,-z,relro,-z,now,-z,noexecstack", "-Wl,--build-id=none", "-s", "-ldl", "-lpthread"]
+    link = [*_LINK, "-s", "-ldl", "-lpthread"]
     flags = _flags(target)
     temporary = scratch / RUNNER
     _run([*compiler, *flags, "-fPIE", "-pie", *sources("runner"), "-o", temporary, *link])

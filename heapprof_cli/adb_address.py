@@ -50,9 +50,7 @@ def parse_socket_spec(text: str) -> ServerAddress:
         return ServerAddress(socket_path=rest)
     raise UsageError(
         f"ADB_SERVER_SOCKET={clean(text, 200)!r} is not understood",
-        hints=(
-            "use tcp:HOST:PORT, tcp:PORT or localfilesystem:/PATH, or name the server with --host and --adb-port",
-        ),
+        hints=("use tcp:HOST:PORT, tcp:PORT or localfilesystem:/PATH, or name the server with --host and --adb-port",),
     )
 
 

@@ -37,9 +37,7 @@ _MEANINGS: dict[ExitCode, str] = {
     ExitCode.OK: "measured, within every limit asked for",
     ExitCode.OVER_LIMIT: "a valid measurement that a limit, baseline or threshold rejects",
     ExitCode.USAGE: "a bad flag, file or configuration",
-    ExitCode.INVALID_MEASUREMENT: (
-        "heap file missing, stale, incomplete, malformed, or after < before (implausible)"
-    ),
+    ExitCode.INVALID_MEASUREMENT: ("heap file missing, stale, incomplete, malformed, or after < before (implausible)"),
     ExitCode.DEVICE: "none, ambiguous, offline, unauthorized, lost during the run",
     ExitCode.RUNNER_FAILED: "the runner ended with an error or a signal",
     ExitCode.PREFLIGHT: "an artifact is missing, or SoC, arch or QNN build don't match",

@@ -156,3 +156,4 @@ class DeviceRow:
     model: str | None
     facts: DeviceFacts | None = None
     problem: str | None = None
+    lease: str | None = None

@@ -38,6 +38,10 @@ class RunSettings:
     timeout: float = 600.0
     workspace: str = DEFAULT_WORKSPACE
     keep: bool = False
+    cache: bool = True
+    cache_limit: int = 8 * 1024**3
+    wait: float = 0.0
+    stall_timeout: float = 30.0
 
     def described(self) -> dict[str, object]:
         """The settings that shape the number, for the result; no serials, no host paths."""
@@ -52,6 +56,7 @@ class RunSettings:
             "timeout_seconds": self.timeout,
             "workspace": self.workspace,
             "keep": self.keep,
+            "cache": self.cache,
         }
 
 
@@ -73,9 +78,7 @@ def check_workspace(text: str) -> str:
     elif len(folder.encode("utf-8", "surrogateescape")) > _LONGEST_WORKSPACE:
         problem = f"it is longer than {_LONGEST_WORKSPACE} bytes"
     if problem:
-        raise UsageError(
-            f"--workspace {clean(text, 300)!r}: {problem}", hints=(f"the default is {DEFAULT_WORKSPACE}",)
-        )
+        raise UsageError(f"--workspace {clean(text, 300)!r}: {problem}", hints=(f"the default is {DEFAULT_WORKSPACE}",))
     return folder
 
 
@@ -94,12 +97,20 @@ def check_soc(text: str) -> str:
     )
 
 
+def check_size(text: str, option: str) -> int:
+    """Bytes of a size such as ``4096``, ``4 KiB``, ``1.5GB``. Raises UsageError."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", text.lower(), re.ASCII)
+    if match is None:
+        raise UsageError(f"{option}: {clean(text, 60)!r} is no size", hints=("for example 4096, 4 KiB, 1.5 GB",))
+    base = 1024 if match[3] or not match[2] else 1000
+    factor: int = base ** " kmgt".index(match[2] or " ")
+    return int(float(match[1]) * factor)
+
+
 def check_perf_mode(text: str) -> int:
     """The number of a performance mode. Raises UsageError that lists the names."""
     number = performance.mode_number(text)
     if number is None:
         known = ", ".join(f"{i} {name}" for i, name in enumerate(performance.MODES))
-        raise UsageError(
-            f"unknown performance mode {clean(text, 60)!r} for --perf-mode", hints=(f"known: {known}",)
-        )
+        raise UsageError(f"unknown performance mode {clean(text, 60)!r} for --perf-mode", hints=(f"known: {known}",))
     return number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from heapprof_cli import elf, resources
 from heapprof_cli.artifacts.shipped import STANDIN_FOLDER
 from heapprof_cli.artifacts.targets import Target
 from heapprof_cli.errors import PreflightError
+from heapprof_cli.file_hashes import sha256_of
 from heapprof_cli.records import RUNNER_NAME, Artifact
 from heapprof_cli.text import clean
 
@@ -75,15 +75,7 @@ def resolve(target: Target, htp_arch: int | None, sources: Sources) -> Bundle:
 
 def artifact(path: Path, remote_name: str, *, executable: bool = False) -> Artifact:
     """The record of a host file that goes to the phone as ``remote_name``."""
-    return Artifact(remote_name, str(path), remote_name, _sha256(path), path.stat().st_size, executable)
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+    return Artifact(remote_name, str(path), remote_name, sha256_of(path), path.stat().st_size, executable)
 
 
 def _names(target: Target, htp_arch: int | None, standin: bool) -> list[str]:
@@ -173,13 +165,9 @@ def _extras(target: Target, folders: Sequence[Path], standin: bool) -> dict[str,
 def _missing(names: Sequence[str], folders: Sequence[Path], origin: str, runner: Path) -> PreflightError:
     hints = []
     if not runner.is_file():
-        hints.append(
-            f"the runner should lie at {runner}: install heapprof again, or build it with device_bin/build.py"
-        )
+        hints.append(f"the runner should lie at {runner}: install heapprof again, or build it with device_bin/build.py")
     if any(name.startswith("lib") for name in names):
         places = ", ".join(clean(str(folder), 300) for folder in folders) or "no folder"
         hints.append(f"looked in: {places}")
-        hints.append(
-            "take all libraries from one QNN SDK; it must be at least as new as the one that made the model"
-        )
+        hints.append("take all libraries from one QNN SDK; it must be at least as new as the one that made the model")
     return PreflightError(f"missing ({clean(origin, 300)}): {', '.join(names)}", stage="artifacts", hints=hints)

@@ -49,8 +49,6 @@ def choose_target(device: DeviceFacts, wanted: str | None) -> Target:
         raise PreflightError(
             f"there is no runner for this device: it says machine '{clean(device.machine or 'unknown', 40)}', "
             f"{'Android' if device.is_android else 'Linux without bionic'}",
-            hints=(
-                f"runners exist for {', '.join(TARGETS)}; name one with --runner-target if the device can run it",
-            ),
+            hints=(f"runners exist for {', '.join(TARGETS)}; name one with --runner-target if the device can run it",),
         )
     return TARGETS[name]

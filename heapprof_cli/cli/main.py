@@ -22,6 +22,7 @@ from heapprof_cli.errors import ExitCode, HeapprofError
 _COMMANDS = {
     "run": "heapprof_cli.cli.run",
     "devices": "heapprof_cli.cli.devices",
+    "clean": "heapprof_cli.cli.clean",
     "demo": "heapprof_cli.cli.demo",
     "runner": "heapprof_cli.cli.runner",
 }
@@ -98,9 +99,7 @@ def _invoke(words: list[str]) -> int:
 def _usage(words: list[str], error: click.ClickException) -> int:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "heapprof"
-    return _fail(
-        words, ExitCode.USAGE, "settings", error.format_message(), (f"`{path} --help` lists the options",)
-    )
+    return _fail(words, ExitCode.USAGE, "settings", error.format_message(), (f"`{path} --help` lists the options",))
 
 
 def _internal(words: list[str], error: Exception) -> int:

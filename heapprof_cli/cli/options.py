@@ -16,6 +16,7 @@ from heapprof_cli.settings import (
     DEFAULT_WORKSPACE,
     RunSettings,
     check_perf_mode,
+    check_size,
     check_soc,
     check_workspace,
 )
@@ -155,6 +156,32 @@ def run_options(function: F) -> F:
             metavar="DIR",
             help="Folder on the phone to work in.",
         ),
+        click.option(
+            "--wait",
+            type=click.FloatRange(0, 1_000_000),
+            default=0.0,
+            envvar="HEAPPROF_WAIT",
+            metavar="SECONDS",
+            help="How long to wait while someone else measures on the phone (default: not at all).",
+        ),
+        click.option(
+            "--stall-timeout",
+            type=click.FloatRange(0.1, 100_000),
+            default=30.0,
+            show_default=True,
+            envvar="HEAPPROF_STALL_TIMEOUT",
+            metavar="SECONDS",
+            help="Give a transfer up when nothing moves for so long.",
+        ),
+        click.option("--no-cache", is_flag=True, help="Send everything, keep nothing on the phone."),
+        click.option(
+            "--cache-limit",
+            default="8 GiB",
+            show_default=True,
+            envvar="HEAPPROF_CACHE_LIMIT",
+            metavar="SIZE",
+            help="Size of the cache on the phone; what was not used for longest goes first.",
+        ),
         click.option("--keep", is_flag=True, help="Leave the run's folder on the phone."),
     ]
     return _apply(function, decorators)
@@ -222,4 +249,8 @@ def run_settings(
         timeout=values["timeout"],
         workspace=check_workspace(values["workspace"]),
         keep=values["keep"],
+        cache=not values["no_cache"],
+        cache_limit=check_size(values["cache_limit"], "--cache-limit"),
+        wait=values["wait"],
+        stall_timeout=values["stall_timeout"],
     )

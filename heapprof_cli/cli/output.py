@@ -31,9 +31,7 @@ def parse_output(text: str) -> tuple[str, Path]:
     return ("json" if text.endswith(".json") else "table"), Path(text)
 
 
-def render(
-    result: Result, form: str, *, show_serial: bool, color: str = "never", stream: TextIO | None = None
-) -> str:
+def render(result: Result, form: str, *, show_serial: bool, color: str = "never", stream: TextIO | None = None) -> str:
     """``result`` as text in the format ``form``."""
     if form == "json":
         from heapprof_cli.render.json_result import result_json

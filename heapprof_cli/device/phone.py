@@ -1,29 +1,37 @@
-"""One phone, as a measurement sees it: its facts, a fresh folder, files, the runner, what it left."""
+"""One phone, as a measurement sees it: its facts, its lease, a fresh folder, files, the runner, what it left."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapprof_cli import heap_file, socs
-from heapprof_cli.device import scripts
+from heapprof_cli.adb_address import ServerAddress
+from heapprof_cli.device import cache, lease, scripts
+from heapprof_cli.device.cache import Inventory
+from heapprof_cli.device.lease import LeaseState, Owner
 from heapprof_cli.device.scripts import RunFolder
-from heapprof_cli.device.selection import DeviceEntry
+from heapprof_cli.device.selection import READY, DeviceEntry, choose, parse_devices
 from heapprof_cli.device.server import AdbServer
 from heapprof_cli.device.shell import ShellResult, run_shell
-from heapprof_cli.device.sync import sync_session
+from heapprof_cli.device.sync import STALL_SECONDS, sync_session
 from heapprof_cli.errors import DeviceError, HeapprofError, StageTimeout
 from heapprof_cli.records import Artifact, DeviceFacts
 from heapprof_cli.text import clean
 
 _SHORT_SECONDS = 20.0
+_HASHING_BYTES_PER_SECOND = 20e6  # the slowest sha256sum that need be waited for
 _RUNNER_GRACE_SECONDS = 10.0
 _STATUS_LIMIT = 1 << 20
 _OTHER_FILES_SHOWN = 5
+_STREAMS = 6
+_GONE_FROM_CACHE = 96
 
 
 @dataclass(frozen=True)
@@ -36,58 +44,115 @@ class Leavings:
     status: bytes | None
 
 
+@dataclass(frozen=True)
+class Opened:
+    """How asking for the lease went: ``busy`` is who else has it; ``broken`` a lease that was broken for it."""
+
+    broken: str | None
+    busy: LeaseState | None
+
+
 class Phone:
     """A phone that is ready, reached through one adb server."""
 
-    def __init__(self, server: AdbServer, entry: DeviceEntry, alias: str | None = None) -> None:
+    def __init__(
+        self, server: AdbServer, entry: DeviceEntry, alias: str | None = None, stall_seconds: float = STALL_SECONDS
+    ) -> None:
         self._server = server
         self._serial = entry.serial
+        self._stall_seconds = stall_seconds
+        self._features: frozenset[str] | None = None
         self.alias = alias or entry.alias
 
-    def probe(self, workspace: str) -> DeviceFacts:
-        """What the phone says of itself, in one shell call; free space is that at ``workspace``."""
-        result = self._shell(scripts.probe(workspace), "device")
-        values = _key_values(result.stdout.text())
-        soc_text = values.get("ro.soc.model") or values.get("soc0")
-        soc = socs.find(soc_text) if soc_text else None
-        return DeviceFacts(
-            alias=self.alias,
-            serial=self._serial,
-            machine=values.get("machine"),
-            is_android="linker64" in values,
-            model=values.get("ro.product.model"),
-            soc=soc_text,
-            htp_arch=soc.htp_arch if soc else None,
-            android=values.get("ro.build.version.release"),
-            abi=values.get("ro.product.cpu.abi"),
-            fingerprint=values.get("ro.build.fingerprint"),
-            free_bytes=_free_bytes(values.get("df", "")),
-            virtual=values.get("ro.heapprof.virtual") == "1",
+    def survey(self, workspace: str, store: str) -> tuple[DeviceFacts, Inventory, LeaseState | None]:
+        """What the phone says of itself, what its cache holds and who measures on it, in one shell call."""
+        command = f"{scripts.probe(workspace)}{cache.inventory(store)}; ( {lease.show(workspace)} ); exit 0"
+        text = self._shell(command, "device").stdout.text()
+        return (
+            _device_facts(text, self.alias, self._serial),
+            cache.parse_inventory(text.splitlines()),
+            lease.parse(text),
         )
 
-    def prepare(self, folder: RunFolder) -> None:
-        """Create the run's folder. Raises DeviceError with the phone's words when it can't."""
-        result = self._shell(scripts.prepare(folder), "prepare")
-        if result.status != 0:
+    def open_run(self, folder: RunFolder, store: str, owner: Owner, gone: str | None) -> Opened:
+        """Take the lease, breaking that of the token ``gone``, and create the run's folder, in one shell call.
+
+        Raises DeviceError with the phone's words when they can't be made.
+        """
+        taking = lease.take(folder.workspace, owner, gone)
+        command = (
+            f'r=$( {taking} ); echo "$r"; '
+            f'case "$r" in *lease=taken*) {scripts.prepare(folder, store)} ;; '
+            "*lease=busy*) exit 0 ;; *) exit 95 ;; esac"
+        )
+        result = self._shell(command, "prepare")
+        text = result.stdout.text()
+        broken = next((line[7:] for line in text.splitlines() if line.startswith("broken=")), None)
+        if "lease=busy" in text:
+            return Opened(broken, lease.parse(text))
+        if result.status != 0 or "lease=taken" not in text:
+            self.close_run(folder, store, owner, keep=False)
             raise DeviceError(
-                f"the phone can't make the run's folder {clean(folder.path, 200)}: {result.tail() or 'no reason given'}",
+                f"the phone can't make the run's folder {clean(folder.path, 200)}: "
+                f"{result.tail() or 'no reason given'}",
                 stage="prepare",
                 hints=("choose a folder that the shell user may write with --workspace",),
             )
+        return Opened(broken, None)
 
-    def push(self, folder: RunFolder, artifacts: Sequence[Artifact], moved: Callable[[int], None] | None) -> int:
-        """Send all ``artifacts`` into the run's folder; the count of bytes sent."""
-        total = 0
-        with sync_session(self._server, self._serial, "push") as sync:
-            for artifact in artifacts:
-                mode = 0o755 if artifact.executable else 0o644
-                sent = sync.send(Path(artifact.path), folder.file(artifact.remote_name), mode, moved)
-                if sent != artifact.size:
-                    raise DeviceError(
-                        f"{clean(artifact.name, 100)} changed on this computer while it was sent", stage="push"
-                    )
-                total += sent
-        return total
+    def renew(self, workspace: str, owner: Owner) -> bool:
+        """Prolong the lease; False when it is no longer ours. Raises HeapprofError when the phone can't be asked."""
+        return "lease=renewed" in self._shell(lease.renew(workspace, owner), "lease").stdout.text()
+
+    def inventory(self, store: str) -> Inventory:
+        """What the cache holds now."""
+        return cache.parse_inventory(
+            self._shell(f"{cache.inventory(store)}; exit 0", "push").stdout.text().splitlines()
+        )
+
+    def push(
+        self, store: str, run_id: str, artifacts: Sequence[Artifact], moved: Callable[[int], None] | None = None
+    ) -> None:
+        """Send ``artifacts`` into the cache's receiving names, several side by side.
+
+        Raises DeviceError or StageTimeout; parts may be left, which :meth:`close_run` removes.
+        """
+        if self._features is None:
+            answer = self._server.query(f"host-serial:{self._serial}:features")
+            self._features = frozenset(answer.split(","))
+        largest_first = sorted(artifacts, key=lambda artifact: -artifact.size)
+        with ThreadPoolExecutor(min(_STREAMS, max(1, len(artifacts)))) as pool:
+            # Every result is asked for, so that one failure does not leave others running behind our back.
+            for future in [pool.submit(self._send, store, run_id, a, moved) for a in largest_first]:
+                future.result()
+
+    def _send(self, store: str, run_id: str, artifact: Artifact, moved: Callable[[int], None] | None) -> None:
+        features = self._features or frozenset()
+        with sync_session(self._server, self._serial, "push", features, self._stall_seconds) as sync:
+            sent = sync.send(Path(artifact.path), cache.part(store, run_id, artifact), 0o755, moved)
+        if sent != artifact.size:
+            raise DeviceError(f"{clean(artifact.name, 100)} changed on this computer while it was sent", stage="push")
+
+    def verify(
+        self, store: str, run_id: str, received: Sequence[Artifact], doubtful: Sequence[Artifact]
+    ) -> tuple[Artifact, ...]:
+        """Hash files on the phone; received ones that are right become entries. Returns those that are wrong."""
+        command = cache.verify(store, run_id, received, doubtful)
+        size = sum(artifact.size for artifact in (*received, *doubtful))
+        result = self._shell(command, "push", _SHORT_SECONDS + size / _HASHING_BYTES_PER_SECOND)
+        good = {line[5:] for line in result.stdout.text().splitlines() if line.startswith("good=")}
+        return tuple(artifact for artifact in (*received, *doubtful) if artifact.sha256 not in good)
+
+    def link(self, store: str, folder: RunFolder, artifacts: Sequence[Artifact]) -> bool:
+        """Put the cached ``artifacts`` into the run's folder; False when one is no longer in the cache."""
+        result = self._shell(cache.link(store, folder, artifacts), "push")
+        if result.status not in (0, _GONE_FROM_CACHE):
+            raise DeviceError(f"the phone can't fill the run's folder: {result.tail()}", stage="push", transient=True)
+        return result.status == 0
+
+    def evict(self, store: str, hashes: Sequence[str]) -> None:
+        """Remove entries of the cache."""
+        self._shell(cache.evict(store, hashes), "push")
 
     def run(
         self,
@@ -117,7 +182,7 @@ class Phone:
             raise DeviceError(f"the run's folder vanished from the phone: {result.tail()}", stage="collect")
         lines = result.stdout.text().splitlines()
         heap = status = None
-        with sync_session(self._server, self._serial, "collect") as sync:
+        with sync_session(self._server, self._serial, "collect", stall_seconds=self._stall_seconds) as sync:
             if "heap=fresh" in lines:
                 heap = sync.receive(folder.file(folder.heap_name), heap_file.MAX_BYTES + 1)
             if "status=present" in lines:
@@ -126,19 +191,84 @@ class Phone:
         return Leavings(heap, "heap=older" in lines, tuple(others[:_OTHER_FILES_SHOWN]), status)
 
     def stop(self, folder: RunFolder) -> bool:
-        """End every process of the run; whether none is left (None of it is raised as an error)."""
+        """End every process of the run; whether none is left. Trouble counts as "not known to be ended"."""
         with contextlib.suppress(HeapprofError):
             return "left=0" in self._shell(scripts.stop(folder), "cleanup").stdout.text().splitlines()
         return False
 
-    def remove(self, folder: RunFolder) -> bool:
-        """Remove the run's folder; whether it is gone."""
+    def remove(self, folder: RunFolder, store: str) -> None:
+        """Remove a run's folder and what it received, where the phone can be reached."""
         with contextlib.suppress(HeapprofError):
-            return self._shell(scripts.remove(folder), "cleanup").status == 0
+            self._shell(f"{cache.discard_parts(store, folder.run_id)}; {scripts.remove(folder)}; exit 0", "cleanup")
+
+    def clean(self, workspace: str) -> int:
+        """Remove run folders and cache of ``workspace``; the bytes freed. Raises DeviceError when some is left."""
+        result = self._shell(scripts.clean(workspace), "clean", 120.0)
+        freed = re.search(r"^freed=(\d+)$", result.stdout.text(), re.MULTILINE)
+        if result.status != 0 or freed is None:
+            raise DeviceError(
+                f"not everything could be removed from {clean(workspace, 200)}: {result.tail() or 'no reason given'}",
+                stage="clean",
+                hints=("what is left there is not heapprof's, or belongs to another user of the phone",),
+            )
+        return int(freed[1]) * 1024
+
+    def back_within(self, seconds: float) -> bool:
+        """Wait until the phone is ready again; False when it is not within ``seconds``."""
+        until = time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(HeapprofError):
+                entries = parse_devices(self._server.query("host:devices-l"))
+                if any(entry.serial == self._serial and entry.state == READY for entry in entries):
+                    return True
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.2)
+
+    def close_run(self, folder: RunFolder, store: str, owner: Owner, *, keep: bool) -> bool:
+        """Remove what the run left (its folder too, unless ``keep``), give the lease back; whether all is gone."""
+        removal = "" if keep else f"{scripts.remove(folder)} || echo left_behind; "
+        release = lease.release(folder.workspace, owner)
+        command = f"{cache.discard_parts(store, folder.run_id)}; {removal}( {release} ); exit 0"
+        with contextlib.suppress(HeapprofError):
+            text = self._shell(command, "cleanup").stdout.text()
+            return "lease=released" in text and "left_behind" not in text
         return False
 
-    def _shell(self, command: str, stage: str) -> ShellResult:
-        return run_shell(self._server, self._serial, command, stage=stage, seconds=_SHORT_SECONDS)
+    def _shell(self, command: str, stage: str, seconds: float = _SHORT_SECONDS) -> ShellResult:
+        return run_shell(self._server, self._serial, command, stage=stage, seconds=seconds)
+
+
+def find_phone(
+    address: ServerAddress, wanted: str | None, alias: str | None = None, stall_seconds: float = STALL_SECONDS
+) -> Phone:
+    """The one phone that ``wanted`` (serial or alias, None for the only one) means on the server at ``address``.
+
+    Raises DeviceError that explains why there is none.
+    """
+    server = AdbServer(address)
+    server.ensure_running()
+    return Phone(server, choose(parse_devices(server.query("host:devices-l")), wanted), alias, stall_seconds)
+
+
+def _device_facts(text: str, alias: str, serial: str) -> DeviceFacts:
+    values = _key_values(text)
+    soc_text = values.get("ro.soc.model") or values.get("soc0")
+    soc = socs.find(soc_text) if soc_text else None
+    return DeviceFacts(
+        alias=alias,
+        serial=serial,
+        machine=values.get("machine"),
+        is_android="linker64" in values,
+        model=values.get("ro.product.model"),
+        soc=soc_text,
+        htp_arch=soc.htp_arch if soc else None,
+        android=values.get("ro.build.version.release"),
+        abi=values.get("ro.product.cpu.abi"),
+        fingerprint=values.get("ro.build.fingerprint"),
+        free_bytes=_free_bytes(values.get("df", "")),
+        virtual=values.get("ro.heapprof.virtual") == "1",
+    )
 
 
 def _key_values(text: str) -> dict[str, str]:

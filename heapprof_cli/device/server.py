@@ -7,17 +7,20 @@ a server that its user did not name, so connections here are made without that.
 from __future__ import annotations
 
 import contextlib
+import shutil
 import socket
 from collections.abc import Iterator
 
-from adbutils import AdbClient, AdbConnection, AdbError, AdbTimeout
+from adbutils import AdbClient, AdbConnection, AdbError, AdbTimeout, adb_path
 
+from heapprof_cli import processes
 from heapprof_cli.adb_address import ServerAddress
 from heapprof_cli.errors import DeviceError
 from heapprof_cli.text import clean
 
 _CONNECT_SECONDS = 5.0
 _QUERY_SECONDS = 15.0
+_START_SECONDS = 30.0
 
 
 class Connection(AdbConnection):  # type: ignore[misc]
@@ -67,6 +70,25 @@ class AdbServer(AdbClient):  # type: ignore[misc]
     def __init__(self, address: ServerAddress) -> None:
         super().__init__(address.host, address.port)
         self.address = address
+
+    def ensure_running(self) -> None:
+        """Start adb's default server when it is the one to use and none runs; never another one.
+
+        Raises DeviceError when it can't be started.
+        """
+        if self.address != ServerAddress():
+            return
+        with contextlib.suppress(OSError):
+            Connection(self.address).drop()
+            return
+        adb = shutil.which("adb") or adb_path()
+        try:
+            done = processes.run([adb, "start-server"], timeout=_START_SECONDS)
+        except (OSError, TimeoutError) as error:
+            raise DeviceError(f"can't start an adb server: {clean(str(error), 200)}", stage="adb_server") from error
+        if done.code != 0:
+            said = clean(done.stderr.decode("utf-8", "replace"), 300)
+            raise DeviceError(f"adb could not start its server: {said}", stage="adb_server")
 
     def make_connection(self, timeout: float | None = None) -> Connection:
         """A fresh connection. Raises DeviceError when no server answers."""

@@ -3,45 +3,61 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from adbutils import AdbError
 
+from heapprof_cli.device import compression
 from heapprof_cli.device.server import AdbServer, Connection
 from heapprof_cli.errors import DeviceError, StageTimeout
 from heapprof_cli.text import clean, decode
 
 _CHUNK = 64 * 1024
 _BATCH = 16  # DATA frames sent in one system call
-_STALL_SECONDS = 30.0
+STALL_SECONDS = 30.0
 _ONLY_MODE_BITS = 0o777
 
 
 class SyncSession:
     """A ``sync:`` stream to one phone; several files may go through it one after another."""
 
-    def __init__(self, connection: Connection, stage: str) -> None:
+    def __init__(self, connection: Connection, stage: str, features: frozenset[str], stall_seconds: float) -> None:
         self._connection = connection
         self._stage = stage
+        self._features = features
+        self._stall_seconds = stall_seconds
 
     def send(self, source: Path, remote: str, mode: int, moved: Callable[[int], None] | None = None) -> int:
         """Send ``source`` to ``remote`` with permission bits ``mode``; the count of bytes sent.
 
         Raises DeviceError with the phone's text (no space, permission denied), or when the
-        connection ends; StageTimeout when nothing moves for 30 s.
+        connection ends; StageTimeout when nothing moves for the stall time.
         """
         with self._explained(f"send {clean(source.name, 100)}"), source.open("rb") as file:
-            self._command(b"SEND", f"{remote},{0o100000 | (mode & _ONLY_MODE_BITS)}".encode())
-            sent = self._send_data(file.read, moved)
-            self._connection.conn.sendall(b"DONE" + struct.pack("<I", int(source.stat().st_mtime) & 0xFFFFFFFF))
+            status = os.fstat(file.fileno())
+            flag = compression.choose(file, status.st_size, self._features)
+            self._begin(remote, 0o100000 | (mode & _ONLY_MODE_BITS), flag)
+            sent = self._send_data(compression.blocks(file, flag, _CHUNK * _BATCH), moved)
+            self._connection.conn.sendall(b"DONE" + struct.pack("<I", int(status.st_mtime) & 0xFFFFFFFF))
             self._expect_okay(remote)
             return sent
 
-    def _send_data(self, read: Callable[[int], bytes], moved: Callable[[int], None] | None) -> int:
+    def _begin(self, remote: str, mode: int, flag: int) -> None:
+        """Version 2 carries the mode and the compression in a packet of its own; version 1 in the path."""
+        if flag == compression.NONE:
+            self._command(b"SEND", f"{remote},{mode}".encode())
+            return
+        path = remote.encode()
+        self._connection.conn.sendall(
+            b"SND2" + struct.pack("<I", len(path)) + path + b"SND2" + struct.pack("<II", mode, flag)
+        )
+
+    def _send_data(self, blocks: Iterator[tuple[bytes, int]], moved: Callable[[int], None] | None) -> int:
         sent = 0
-        while block := read(_CHUNK * _BATCH):
+        for block, file_bytes in blocks:
             frames = bytearray()
             for start in range(0, len(block), _CHUNK):
                 piece = block[start : start + _CHUNK]
@@ -52,9 +68,9 @@ class SyncSession:
                 # The phone gave up and closed; its reason may still lie in the receive buffer.
                 self._expect_okay("")
                 raise
-            sent += len(block)
+            sent += file_bytes
             if moved is not None:
-                moved(len(block))
+                moved(file_bytes)
         return sent
 
     def receive(self, remote: str, limit: int) -> bytes:
@@ -103,7 +119,7 @@ class SyncSession:
             yield
         except TimeoutError as error:
             raise StageTimeout(
-                f"nothing moved for {_STALL_SECONDS:g} s while trying to {what}",
+                f"nothing moved for {self._stall_seconds:g} s while trying to {what}",
                 stage=self._stage,
                 hints=("check the cable, hub or network between the adb server and the phone",),
                 transient=True,
@@ -118,11 +134,17 @@ class SyncSession:
 
 
 @contextlib.contextmanager
-def sync_session(server: AdbServer, serial: str, stage: str) -> Iterator[SyncSession]:
-    """A sync stream to the phone; closed at the end."""
-    with server.opened(serial, "sync:") as connection:
-        connection.conn.settimeout(_STALL_SECONDS)
-        yield SyncSession(connection, stage)
+def sync_session(
+    server: AdbServer,
+    serial: str,
+    stage: str,
+    features: frozenset[str] = frozenset(),
+    stall_seconds: float = STALL_SECONDS,
+) -> Iterator[SyncSession]:
+    """A sync stream to the phone with what it offers (``features``); closed at the end."""
+    with server.opened(serial, "sync:", timeout=stall_seconds) as connection:
+        connection.conn.settimeout(stall_seconds)
+        yield SyncSession(connection, stage, features, stall_seconds)
         with contextlib.suppress(OSError):
             connection.conn.sendall(b"QUIT\0\0\0\0")
 
@@ -132,7 +154,5 @@ def _hints_for(reason: str) -> tuple[str, ...]:
     if "no space" in lowered:
         return ("free space on the phone: `heapprof clean`, or `adb shell df /data`",)
     if "permission denied" in lowered or "read-only" in lowered:
-        return (
-            "choose a folder that the shell user may write with --workspace (default /data/local/tmp/heapprof)",
-        )
+        return ("choose a folder that the shell user may write with --workspace (default /data/local/tmp/heapprof)",)
     return ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 import os
 import stat
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from heapprof_cli import socs
 from heapprof_cli.errors import ModelFileError
+from heapprof_cli.file_hashes import sha256_of
 from heapprof_cli.model_files import context_binary
 from heapprof_cli.records import ModelFacts
 from heapprof_cli.text import clean
@@ -31,7 +31,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFacts:
             with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 _refuse_other_kinds(data, name)
                 facts = context_binary.read(data, name)
-                digest = hashlib.sha256(data).hexdigest()
+        digest = sha256_of(file)
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the path, or mmap's refusal
         raise ModelFileError(
             f"can't read the model {clean(str(path), 300)}: {getattr(error, 'strerror', None) or error}",

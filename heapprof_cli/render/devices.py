@@ -15,9 +15,7 @@ from heapprof_cli.text import readable_bytes
 
 def devices_json(rows: Sequence[DeviceRow], *, show_serial: bool) -> str:
     """``{"devices": [...]}`` of the contract, with serials only where asked for."""
-    return (
-        json.dumps({"devices": [_fields(row, show_serial) for row in rows]}, indent=2, ensure_ascii=False) + "\n"
-    )
+    return json.dumps({"devices": [_fields(row, show_serial) for row in rows]}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _fields(row: DeviceRow, show_serial: bool) -> dict[str, object]:
@@ -32,7 +30,7 @@ def _fields(row: DeviceRow, show_serial: bool) -> dict[str, object]:
         "abi": facts.abi if facts else None,
         "android": facts.android if facts else None,
         "free_bytes": facts.free_bytes if facts else None,
-        "lease": None,
+        "lease": row.lease,
         "virtual": facts.virtual if facts else None,
         "problem": row.problem,
     }

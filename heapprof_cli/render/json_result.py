@@ -95,5 +95,5 @@ def _artifact(artifact: Artifact, sent: frozenset[str]) -> dict[str, object]:
         "sha256": artifact.sha256,
         "bytes": artifact.size,
         "qnn_build": artifact.qnn_build,
-        "sent": artifact.remote_name in sent,
+        "sent": artifact.sha256 in sent,
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from heapprof_cli.adb_address import ServerAddress
+from heapprof_cli.device.cache import shared_store
 from heapprof_cli.device.phone import Phone
 from heapprof_cli.device.selection import READY, DeviceEntry, parse_devices, state_problem
 from heapprof_cli.device.server import AdbServer
@@ -18,6 +19,7 @@ from heapprof_cli.text import clean
 def list_devices(address: ServerAddress, workspace: str = DEFAULT_WORKSPACE) -> list[DeviceRow]:
     """A row for each phone, asked side by side. Raises DeviceError when no adb server answers."""
     server = AdbServer(address)
+    server.ensure_running()
     entries = parse_devices(server.query("host:devices-l"))
     return list(_rows(server, entries, workspace))
 
@@ -32,7 +34,7 @@ def _row(server: AdbServer, entry: DeviceEntry, workspace: str) -> DeviceRow:
     if entry.state != READY:
         return DeviceRow(serial, entry.alias, entry.state, entry.model, problem=state_problem(entry.state))
     try:
-        facts = Phone(server, entry).probe(workspace)
+        facts, _, lease = Phone(server, entry).survey(workspace, shared_store(workspace))
     except HeapprofError as error:
         return DeviceRow(serial, entry.alias, entry.state, entry.model, problem=error.message)
-    return DeviceRow(serial, entry.alias, entry.state, entry.model, facts=facts)
+    return DeviceRow(serial, entry.alias, entry.state, entry.model, facts=facts, lease=str(lease) if lease else None)

@@ -1,14 +1,13 @@
 """The story of a measurement, in the order in which it happens.
 
-settings -> models -> device -> artifacts -> preflight -> deploy -> run -> collect -> judge -> result
+settings -> models -> device -> artifacts -> preflight -> lease -> deploy -> run -> collect -> judge -> result
 """
 
 from __future__ import annotations
 
 import contextlib
-import secrets
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,22 +16,25 @@ from heapprof_cli.artifacts import STANDIN_BUILD_MARK, Bundle, Sources, resolve
 from heapprof_cli.artifacts.inputs import LIST_NAME, read_input_list
 from heapprof_cli.artifacts.resolving import artifact
 from heapprof_cli.artifacts.targets import Target, choose_target
-from heapprof_cli.device.phone import Phone
+from heapprof_cli.device.cache import Inventory, shared_store
+from heapprof_cli.device.phone import Phone, find_phone
+from heapprof_cli.device.retry import retrying
 from heapprof_cli.device.scripts import STATUS_NAME, RunFolder
-from heapprof_cli.device.selection import choose, parse_devices
-from heapprof_cli.device.server import AdbServer
 from heapprof_cli.device.shell import ShellResult
-from heapprof_cli.errors import HeapprofError, Interrupted, PreflightError, RunnerError
+from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted, PreflightError, RunnerError
 from heapprof_cli.model_files import read_model
 from heapprof_cli.records import Artifact, DeviceFacts, Failure, ModelFacts, Result, Verdict
+from heapprof_cli.session.deploying import deploy
 from heapprof_cli.session.judge import Judgement, judge
+from heapprof_cli.session.leasing import opened_run
 from heapprof_cli.session.outcome import failure_of, remote_name
 from heapprof_cli.session.reporting import Reporter
 from heapprof_cli.session.runner_status import RunnerStatus, parse_status
 from heapprof_cli.session.story import Story
 from heapprof_cli.settings import AUTO, RunSettings
-from heapprof_cli.text import clean, decode, plural, readable_bytes
+from heapprof_cli.text import clean, decode, plural
 
+_BACK_SECONDS = 15.0
 _STAGE_PREFIX = "heapprof_runner: stage "
 # Where the DSP looks for libraries after the run's own folder (FastRPC's usual vendor places).
 _DSP_FOLDERS = ("/vendor/dsp/cdsp", "/vendor/lib/rfsa/adsp", "/system/lib/rfsa/adsp", "/dsp")
@@ -46,9 +48,7 @@ def measure(settings: RunSettings, reporter: Reporter) -> Result:
     except HeapprofError as error:
         return story.failed(error)
     except KeyboardInterrupt:
-        state = (
-            "the phone was cleaned up" if story.clean else "the phone may still hold files or a runner of this run"
-        )
+        state = "the phone was cleaned up" if story.clean else "the phone may still hold files or a runner of this run"
         return story.failed(Interrupted(f"interrupted; {state}", stage=story.current_stage))
 
 
@@ -57,31 +57,37 @@ def _tell(settings: RunSettings, story: Story) -> Result:
         story.models = tuple(read_model(path) for path in settings.models)
         inputs = read_input_list(settings.input_list) if settings.input_list else None
     with story.stage("device", "choose the phone"):
-        phone = _choose_phone(settings)
-        story.device = phone.probe(settings.workspace)
+        phone = find_phone(settings.server, settings.serial, settings.alias, settings.stall_timeout)
+        device, found = _survey(phone, story)
+        story.device = device
     with story.stage("preflight", "find runner and libraries, compare SoC and models"):
-        target, arch = _match(settings, story.device, story.models)
-        bundle = resolve(target, arch, _sources(settings, story.device))
+        target, arch = _match(settings, device, story.models)
+        bundle = resolve(target, arch, _sources(settings, device))
         _check_archs(story, target, bundle, arch)
     with contextlib.ExitStack() as stack:
         input_files: tuple[Artifact, ...] = ()
         if inputs is not None:
             input_files = (*inputs.files, _written(stack, LIST_NAME, inputs.list_text))
         _note_artifacts(story, target, bundle, input_files)
-        folder = RunFolder(settings.workspace, secrets.token_hex(8))
-        with _prepared(phone, folder, story):
-            with story.stage("push", readable_bytes(sum(a.size for a in story.artifacts))):
-                _push(phone, folder, story)
-            run = _run(phone, folder, story, with_inputs=inputs is not None)
+        with opened_run(phone, story) as place:
+            with story.stage("push", f"{plural(len(story.artifacts), 'file')} into {place.folder.path}"):
+                deploy(phone, place, story, found)
+            run = _run(phone, place.folder, story, with_inputs=inputs is not None)
             with story.stage("collect", "fetch the heap file"):
-                judgement = _collect(phone, folder, story, run)
+                judgement = _collect(phone, place.folder, story, run)
     return _conclude(story, judgement)
 
 
-def _choose_phone(settings: RunSettings) -> Phone:
-    server = AdbServer(settings.server)
-    entry = choose(parse_devices(server.query("host:devices-l")), settings.serial)
-    return Phone(server, entry, settings.alias)
+def _survey(phone: Phone, story: Story) -> tuple[DeviceFacts, Inventory]:
+    """What the phone is and what its cache holds; asking may be repeated."""
+    workspace = story.settings.workspace
+
+    def before_retry(error: HeapprofError, number: int) -> None:
+        story.warn(f"{error.message}; trying again ({number})")
+        phone.back_within(_BACK_SECONDS)
+
+    device, found, _ = retrying(lambda: phone.survey(workspace, shared_store(workspace)), before_retry)
+    return device, found
 
 
 def _sources(settings: RunSettings, device: DeviceFacts) -> Sources:
@@ -133,32 +139,6 @@ def _note_artifacts(story: Story, target: Target, bundle: Bundle, inputs: tuple[
     story.artifacts = (bundle.runner, *bundle.libraries, *models, *inputs)
 
 
-@contextlib.contextmanager
-def _prepared(phone: Phone, folder: RunFolder, story: Story) -> Iterator[None]:
-    """The run's folder on the phone; at the end nothing of the run is left there, whatever happened."""
-    ended_well = False
-    story.clean = False
-    try:
-        with story.stage("prepare", folder.path):
-            phone.prepare(folder)
-        yield
-        ended_well = True
-    finally:
-        stopped = ended_well or phone.stop(folder)
-        removed = story.settings.keep or phone.remove(folder)
-        story.clean = stopped and removed
-        if not stopped:
-            story.warn(f"could not confirm that no process of the run is left on the phone {phone.alias}")
-        if not removed:
-            story.warn(f"could not remove {clean(folder.path, 200)} from the phone {phone.alias}")
-
-
-def _push(phone: Phone, folder: RunFolder, story: Story) -> None:
-    total = sum(artifact.size for artifact in story.artifacts)
-    phone.push(folder, story.artifacts, lambda count: story.reporter.moved(count, total))
-    story.sent.update(artifact.remote_name for artifact in story.artifacts)
-
-
 @dataclass(frozen=True)
 class _Run:
     """The ended runner: its shell result and the last stage it announced."""
@@ -179,8 +159,22 @@ def _run(phone: Phone, folder: RunFolder, story: Story, *, with_inputs: bool) ->
 
     arguments = runner_arguments(settings, folder, with_inputs)
     with story.stage("run", f"at most {settings.timeout:g} s" if settings.timeout else "no time limit"):
-        shell = phone.run(folder, environment(folder), arguments, settings.timeout, on_stderr)
+        try:
+            shell = phone.run(folder, environment(folder), arguments, settings.timeout, on_stderr)
+        except DeviceError:
+            _salvage(phone, folder, story)
+            raise
     return _Run(shell, seen[0] if seen else None)
+
+
+def _salvage(phone: Phone, folder: RunFolder, story: Story) -> None:
+    """After the phone was lost in the run: what its status file still tells, should it come back soon."""
+    with contextlib.suppress(HeapprofError):
+        if phone.back_within(_BACK_SECONDS):
+            phone.stop(folder)
+            status = parse_status(phone.leavings(folder).status)
+            if status is not None and status.run_id == folder.run_id:
+                _note_library(story, status)
 
 
 def environment(folder: RunFolder) -> dict[str, str]:

@@ -72,9 +72,7 @@ def _crashed(shell_status: int, status: RunnerStatus | None, stage: str, tail: s
     )
 
 
-def _explained(
-    shell_status: int, status: RunnerStatus, stage: str, models: tuple[ModelFacts, ...]
-) -> HeapprofError:
+def _explained(shell_status: int, status: RunnerStatus, stage: str, models: tuple[ModelFacts, ...]) -> HeapprofError:
     code = f" (error {status.error_code})" if status.error_code is not None else ""
     call = f" in {status.error_call}" if status.error_call else ""
     where = f" for {_model_name(status.error_model, models)}" if status.error_model else ""

@@ -9,6 +9,7 @@ from heapprof_cli.artifacts import Sources, resolve
 from heapprof_cli.artifacts.inputs import LIST_NAME, read_input_list
 from heapprof_cli.artifacts.targets import TARGETS
 from heapprof_cli.device import scripts
+from heapprof_cli.device.cache import shared_store
 from heapprof_cli.device.scripts import RunFolder
 from heapprof_cli.model_files import read_model
 from heapprof_cli.session.measure import environment, runner_arguments
@@ -28,6 +29,7 @@ def planned_commands(settings: RunSettings) -> list[str]:
     target = TARGETS[settings.runner_target or _DEFAULT_TARGET]
     bundle = resolve(target, arch, Sources(settings.qnn_libs, settings.qnn_sdk))
     folder = RunFolder(settings.workspace, _SAMPLE_RUN_ID)
+    store = shared_store(settings.workspace)
     pushes = [(artifact.path, artifact.remote_name) for artifact in (bundle.runner, *bundle.libraries)]
     pushes += [(model.path, remote_name(index)) for index, model in enumerate(models)]
     if inputs is not None:
@@ -37,7 +39,7 @@ def planned_commands(settings: RunSettings) -> list[str]:
     return [
         f"# dry run for {target.name}; nothing is sent, no phone was asked",
         f"shell: {scripts.probe(settings.workspace)}",
-        f"shell: {scripts.prepare(folder)}",
+        f"shell: {scripts.prepare(folder, store)}",
         *(f"push: {shlex.quote(source)} -> {shlex.quote(folder.file(name))}" for source, name in pushes),
         f"shell: {scripts.start(folder, environment(folder), arguments)}",
         f"shell: {scripts.look(folder)}",

@@ -56,7 +56,7 @@ class Story:
             self.stages.append(StageTime(name, round(time.monotonic() - begin, 6), moved or None))
 
     def _bytes_sent(self) -> int:
-        return sum(artifact.size for artifact in self.artifacts if artifact.remote_name in self.sent)
+        return sum(artifact.size for artifact in self.artifacts if artifact.sha256 in self.sent)
 
     def warn(self, text: str) -> None:
         if text not in self.warnings:

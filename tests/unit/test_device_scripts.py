@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heapprof_cli.device import scripts
+from heapprof_cli.device import cache, scripts
 from heapprof_cli.device.scripts import RunFolder
 
 SHELLS = [shell for shell in ("sh", "mksh", "bash") if shutil.which(shell)]
@@ -16,6 +16,10 @@ def run(shell: str, script: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([shell, "-c", script], capture_output=True, text=True, timeout=30, check=False)
 
 
+def store(folder: RunFolder) -> str:
+    return cache.private_store(folder)
+
+
 @pytest.fixture(params=["plain", "with space", "qu'ote\"s", "$(touch x)", "`touch x`", "-dash", "ünï", "a;touch x", "*"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
     return RunFolder(f"{tmp_path}/{request.param}", "00ff00ff00ff00ff")
@@ -23,9 +27,9 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_run_folder_lives_and_goes(shell: str, folder: RunFolder, tmp_path: Path) -> None:
-    assert run(shell, scripts.prepare(folder)).returncode == 0
+    assert run(shell, scripts.prepare(folder, store(folder))).returncode == 0
     assert Path(folder.path).is_dir()
-    assert run(shell, scripts.prepare(folder)).returncode != 0, "a folder that exists is not fresh"
+    assert run(shell, scripts.prepare(folder, store(folder))).returncode != 0, "a folder that exists is not fresh"
     assert run(shell, scripts.remove(folder)).returncode == 0
     assert list(tmp_path.iterdir()) == [], "nothing left behind, nothing else made"
 
@@ -33,7 +37,7 @@ def test_a_run_folder_lives_and_goes(shell: str, folder: RunFolder, tmp_path: Pa
 @pytest.mark.parametrize("shell", SHELLS)
 def test_removing_keeps_what_is_not_ours(shell: str, tmp_path: Path) -> None:
     folder = RunFolder(str(tmp_path / "w"), "00ff00ff00ff00ff")
-    run(shell, scripts.prepare(folder))
+    run(shell, scripts.prepare(folder, store(folder)))
     (tmp_path / "w" / "mine.txt").write_text("x")
     assert run(shell, scripts.remove(folder)).returncode == 0
     assert [p.name for p in (tmp_path / "w").iterdir()] == ["mine.txt"]
@@ -41,7 +45,7 @@ def test_removing_keeps_what_is_not_ours(shell: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_start_passes_words_and_variables_unchanged(shell: str, folder: RunFolder, tmp_path: Path) -> None:
-    run(shell, scripts.prepare(folder))
+    run(shell, scripts.prepare(folder, store(folder)))
     runner = Path(folder.file("heapprof_runner"))
     runner.write_text('#!/bin/sh\nprintf "%s\\n" "$A" "$@"\necho $$ >&2\n')
     words = ["--x=a b", "$(touch x)", "'", '"', "-n", "ünï", "a\\b", "*"]
@@ -53,7 +57,7 @@ def test_start_passes_words_and_variables_unchanged(shell: str, folder: RunFolde
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_look_tells_fresh_older_and_absent(shell: str, folder: RunFolder) -> None:
-    run(shell, scripts.prepare(folder))
+    run(shell, scripts.prepare(folder, store(folder)))
     heap, marker = Path(folder.file(folder.heap_name)), Path(folder.file("started"))
     marker.write_text("")
     assert "heap=absent" in run(shell, scripts.look(folder)).stdout.splitlines()
@@ -67,7 +71,7 @@ def test_look_tells_fresh_older_and_absent(shell: str, folder: RunFolder) -> Non
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_look_names_heap_files_of_other_runs(shell: str, folder: RunFolder) -> None:
-    run(shell, scripts.prepare(folder))
+    run(shell, scripts.prepare(folder, store(folder)))
     other = Path(folder.workspace) / "old.txt"
     other.write_text("DSP:before_context_created (bytes), 1\n")
     (Path(folder.workspace) / "unrelated.txt").write_text("hello\n")

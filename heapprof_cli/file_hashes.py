@@ -1,0 +1,75 @@
+"""SHA-256 of host files, remembered between runs: a 4 GB model is not hashed twice.
+
+What is remembered holds as long as path, inode, size and time of change (ns) stay the same. A file
+that changed in the last two seconds is hashed but not remembered: it could change again within the
+clock's grain without showing it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import platformdirs
+
+_NAME = "hashes.json"
+_MOST = 4096
+_SETTLED_SECONDS = 2.0
+_BLOCK = 1 << 20
+
+
+def sha256_of(path: Path, memory: Path | None = None) -> str:
+    """The file's SHA-256 in hex. ``memory``: the folder of what is remembered (default: the user's cache).
+
+    Raises OSError when the file can't be read; trouble with the memory itself is never an error.
+    """
+    store = (memory or Path(platformdirs.user_cache_dir("heapprof"))) / _NAME
+    key, stamp = os.path.abspath(path), _stamp(path)
+    known = _load(store).get(key)
+    if known is not None and known[:-1] == stamp:
+        return str(known[-1])
+    digest = _hash(path)
+    if _stamp(path) == stamp and time.time() - stamp[2] / 1e9 > _SETTLED_SECONDS:
+        _remember(store, key, [*stamp, digest])
+    return digest
+
+
+def _stamp(path: Path) -> list[int]:
+    found = path.stat()
+    return [found.st_ino, found.st_size, found.st_mtime_ns]
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _load(store: Path) -> dict[str, list[object]]:
+    try:
+        content = json.loads(store.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(content, dict):
+        return {}
+    return {key: value for key, value in content.items() if isinstance(value, list) and len(value) == 4}
+
+
+def _remember(store: Path, key: str, value: list[object]) -> None:
+    with contextlib.suppress(OSError):
+        store.parent.mkdir(parents=True, exist_ok=True)
+        known = _load(store)  # again: another process may have added to it
+        known.pop(key, None)
+        known[key] = value
+        kept = dict(list(known.items())[-_MOST:])
+        handle, name = tempfile.mkstemp(prefix=f"{_NAME}.", dir=store.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        os.replace(name, store)

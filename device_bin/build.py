@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import fcntl
 import hashlib
+import importlib.util
 import os
 import shlex
 import subprocess
@@ -22,10 +23,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 HERE = Path(__file__).resolve().parent
 RUNNER = "heapprof_runner"
-_PARTS = ("include", "runner", "standin")
+_PARTS = ("include", "runner", "standin", "android")
+ANDROID = "android-arm64"
 STANDINS = {"libQnnHtp.so": ("htp",), "libQnnSystem.so": ("system",)}
 _WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wvla", "-Wmissing-prototypes", "-Wstrict-prototypes")
 _CODE = (
@@ -39,6 +42,12 @@ _CODE = (
     "-fno-asynchronous-unwind-tables",
 )
 _LINK = ("-Wl,--gc-sections", "-Wl,-z,relro,-z,now,-z,noexecstack", "-Wl,--build-id=none")
+_LLD = (
+    *("-m", "aarch64linux", "--hash-style=both", "--build-id=sha1", "--gc-sections", "--fatal-warnings", "-s"),
+    *("-z", "defs", "-z", "text", "-z", "now", "-z", "relro", "-z", "noexecstack", "-z", "nocopyreloc"),
+    *("-z", "max-page-size=16384", "--pack-dyn-relocs=none"),
+)
+_ZIG = (sys.executable, "-m", "ziglang")
 _HIDDEN = ("-fvisibility=hidden", "-fno-ident")
 
 
@@ -63,7 +72,15 @@ class Target:
     triple: str
 
 
-TARGETS = {target.name: target for target in (Target("linux-x86_64", "x86_64-linux-gnu.2.28"),)}
+# glibc 2.28 is that of Debian 10 and of the QNN libraries for Linux boards; API 28 is Android 9.
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("android-arm64", "aarch64-linux-android.28"),
+        Target("linux-arm64", "aarch64-linux-gnu.2.28"),
+        Target("linux-x86_64", "x86_64-linux-gnu.2.28"),
+    )
+}
 
 
 def build(target: str, output_dir: Path | None = None, cc: str | None = None, force: bool = False) -> Built:
@@ -134,35 +151,122 @@ def _run(command: Sequence[str | Path]) -> None:
         raise BuildError(f"{shlex.join(words)}\nfailed ({done.returncode}):\n{done.stdout}{done.stderr}")
 
 
-def _compiler(target: Target, cc: str | None) -> list[str]:
-    if cc is not None:
-        return shlex.split(cc)
-    return [sys.executable, "-m", "ziglang", "cc", "-target", target.triple]
-
-
 def _build_all(target: Target, built: Built, cc: str | None) -> None:
     built.standin.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="heapprof-build-") as scratch:
-        _build_glibc(target, built, _compiler(target, cc), Path(scratch))
+        linker: Linker
+        if target.name == ANDROID and cc is None:
+            linker = BionicLinker(target, Path(scratch))
+        else:
+            linker = DriverLinker(target, Path(scratch), cc)
+        files = {built.runner: linker.program(sources("runner"), RUNNER)}
+        for name, parts in STANDINS.items():
+            chosen = [file for file in sources("standin") if _belongs(file, parts)]
+            files[built.standin / name] = linker.library(chosen, name)
+        for place, made in files.items():
+            os.replace(_beside(made, place), place)
 
 
 def _flags(target: Target) -> list[str]:
-    maps = [f"-ffile-prefix-map={HERE}=device_bin", f'-DRUNNER_TARGET="{target.name}"', "-D_GNU_SOURCE"]
+    maps = [f"-ffile-prefix-map={HERE}=device_bin", f'-DRUNNER_TARGET="{target.name}"']
     return [*_WARNINGS, *_CODE, *_HIDDEN, *maps, "-I", str(HERE / "include")]
 
 
-def _build_glibc(target: Target, built: Built, compiler: list[str], scratch: Path) -> None:
-    link = [*_LINK, "-s", "-ldl", "-lpthread"]
-    flags = _flags(target)
-    temporary = scratch / RUNNER
-    _run([*compiler, *flags, "-fPIE", "-pie", *sources("runner"), "-o", temporary, *link])
-    os.replace(_beside(temporary, built.runner), built.runner)
-    for name, parts in STANDINS.items():
-        chosen = [file for file in sources("standin") if _belongs(file, parts)]
-        temporary = scratch / name
-        shared = ["-fPIC", "-shared", f"-Wl,-soname,{name}", "-Wl,-z,defs"]
-        _run([*compiler, *flags, *shared, *chosen, "-o", temporary, *link])
-        os.replace(_beside(temporary, built.standin / name), built.standin / name)
+class Linker(Protocol):
+    """Makes files of C sources in a scratch folder."""
+
+    def program(self, files: Sequence[Path], name: str) -> Path:
+        """An executable; raises BuildError."""
+
+    def library(self, files: Sequence[Path], name: str) -> Path:
+        """A shared library; raises BuildError."""
+
+
+class DriverLinker:
+    """A compiler that finds its own libraries: zig for glibc, or one that the user names."""
+
+    def __init__(self, target: Target, scratch: Path, cc: str | None) -> None:
+        compiler = shlex.split(cc) if cc is not None else [*_ZIG, "cc", "-target", target.triple]
+        self._compile = [*compiler, *_flags(target), "-D_GNU_SOURCE"]
+        self._link = [*_LINK, "-s", "-ldl", *([] if target.name == ANDROID else ["-lpthread"])]
+        self._scratch = scratch
+
+    def program(self, files: Sequence[Path], name: str) -> Path:
+        return self._run(["-fPIE", "-pie"], files, name)
+
+    def library(self, files: Sequence[Path], name: str) -> Path:
+        return self._run(["-fPIC", "-shared", f"-Wl,-soname,{name}", "-Wl,-z,defs"], files, name)
+
+    def _run(self, kind: Sequence[str], files: Sequence[Path], name: str) -> Path:
+        _run([*self._compile, *kind, *files, "-o", self._scratch / name, *self._link])
+        return self._scratch / name
+
+
+class BionicLinker:
+    """Android without the NDK: own headers and start code, stub libraries made from a list of symbols.
+
+    zig can compile for Android but has no bionic to link with; lld, given stubs as the NDK itself
+    has them, needs none.
+    """
+
+    def __init__(self, target: Target, scratch: Path) -> None:
+        clang_headers = _zig_folder() / "lib" / "include"
+        own = ["-nostdinc", "-isystem", HERE / "android" / "include", "-isystem", clang_headers]
+        code = ["-mno-outline-atomics", "-fno-emulated-tls"]
+        self._compile = [*_ZIG, "cc", "-target", target.triple, *_flags(target), *code, *own]
+        self._scratch = scratch
+        self._stubs = scratch / "stubs"
+        self._stubs.mkdir()
+        for library, symbols in stub_symbols().items():
+            self._make_stub(library, symbols)
+
+    def program(self, files: Sequence[Path], name: str) -> Path:
+        start = self._object(HERE / "android" / "crt.c", ["-fPIE", "-fno-stack-protector"])
+        objects = [self._object(file, ["-fPIE"]) for file in [*files, HERE / "android" / "abi_check.c"]]
+        kind = ["-pie", "--dynamic-linker=/system/bin/linker64", "-e", "_start"]
+        return self._link(kind, [start, *objects], name)
+
+    def library(self, files: Sequence[Path], name: str) -> Path:
+        return self._link(["-shared", "-soname", name], [self._object(file, ["-fPIC"]) for file in files], name)
+
+    def _object(self, file: Path, flags: Sequence[str]) -> Path:
+        made = self._scratch / f"{file.stem}{'-'.join(flags)}.o"
+        _run([*self._compile, *flags, "-c", file, "-o", made])
+        return made
+
+    def _link(self, kind: Sequence[str], objects: Sequence[Path], name: str) -> Path:
+        made = self._scratch / name
+        stubs = ["--as-needed", f"-L{self._stubs}", *(f"-l:{library}" for library in stub_symbols())]
+        _run([*_ZIG, "ld.lld", *_LLD, *kind, "-o", made, *objects, *stubs])
+        return made
+
+    def _make_stub(self, library: str, symbols: Sequence[str]) -> None:
+        source, made = self._scratch / f"{library}.S", self._scratch / f"{library}.o"
+        versions = self._scratch / f"{library}.map"
+        source.write_text("".join(f".globl {s}\n.type {s}, %function\n{s}: ret\n" for s in symbols))
+        exported = f"global: {'; '.join(symbols)}; " if symbols else ""
+        versions.write_text(f"LIBC {{ {exported}local: *; }};\n")
+        _run([*self._compile[: len(_ZIG) + 3], "-c", source, "-o", made])
+        shared = ["-shared", "-soname", library, "--version-script", versions, "--hash-style=both"]
+        page = ["-z", "max-page-size=16384"]
+        _run([*_ZIG, "ld.lld", "-m", "aarch64linux", *shared, *page, "-o", self._stubs / library, made])
+
+
+def stub_symbols() -> dict[str, list[str]]:
+    """The functions of bionic that may be used, by library (android/symbols.txt)."""
+    found: dict[str, list[str]] = {}
+    for line in (HERE / "android" / "symbols.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            library, *symbols = line.split()
+            found.setdefault(library, []).extend(symbols)
+    return found
+
+
+def _zig_folder() -> Path:
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise BuildError("the compiler is missing: install the package ziglang, or give --cc")
+    return Path(spec.origin).parent
 
 
 def _belongs(file: Path, parts: tuple[str, ...]) -> bool:

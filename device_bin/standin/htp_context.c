@@ -1,7 +1,6 @@
 #include "htp_context.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "context_binary.h"
@@ -64,14 +63,27 @@ static qnn_error take_configs(struct wish *wish, const qnn_context_config **conf
     return error;
 }
 
+/* Reads digits; what follows them, or NULL when there are none. */
+static const char *read_number(const char *at, uint64_t *number) {
+    const char *start = at;
+    for (*number = 0; *at >= '0' && *at <= '9' && at - start < 9; at++) {
+        *number = *number * 10 + (uint64_t)(*at - '0');
+    }
+    return at != start ? at : NULL;
+}
+
 /* "v2.51.0..." against the version that standin.conf gives as this library's. */
 static qnn_error check_version(const char *build_id) {
     const struct behaviour *b = behaviour();
-    unsigned major = 0, minor = 0;
-    if (b->sdk_major == 0 || build_id == NULL || sscanf(build_id, "v%u.%u", &major, &minor) != 2) {
+    uint64_t major = 0, minor = 0;
+    if (b->sdk_major == 0 || build_id == NULL || build_id[0] != 'v') {
         return QNN_OK;
     }
-    uint64_t made = (uint64_t)major << 32 | minor, own = b->sdk_major << 32 | b->sdk_minor;
+    const char *at = read_number(build_id + 1, &major);
+    if (at == NULL || *at != '.' || read_number(at + 1, &minor) == NULL) {
+        return QNN_OK;
+    }
+    uint64_t made = major << 32 | minor, own = b->sdk_major << 32 | b->sdk_minor;
     if (made > own) {
         log_line(QNN_LOG_ERROR, "Using newer context binary on old SDK");
         return QNN_ERROR_CONTEXT_ARGUMENT;

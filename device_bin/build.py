@@ -146,7 +146,10 @@ def _run(command: Sequence[str | Path]) -> None:
     # A home that can't be written must not stop zig, whose cache lies there by default.
     cache = environment.setdefault("ZIG_GLOBAL_CACHE_DIR", f"{tempfile.gettempdir()}/heapprof-zig-{os.getuid()}")
     environment.setdefault("ZIG_LOCAL_CACHE_DIR", cache)
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=environment, check=False)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=environment, check=False)
+    except OSError as error:
+        raise BuildError(f"{words[0]} can't be started: {error.strerror}") from error
     if done.returncode != 0:
         raise BuildError(f"{shlex.join(words)}\nfailed ({done.returncode}):\n{done.stdout}{done.stderr}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -70,9 +71,17 @@ def shared_phone() -> Iterator[VirtualPhone]:
 def phone(shared_phone: VirtualPhone) -> Iterator[VirtualPhone]:
     """The shared phone; the test fails when it leaves a file or a process on it."""
     yield shared_phone
-    folder = shared_phone.host_path(shared_phone.workspace)
-    assert not list(folder.rglob("*")) if folder.exists() else True
-    assert [line for _, line in shared_phone.processes() if "heapprof_runner" in line] == []
+    assert litter(shared_phone) == []
+    assert [line for _, line in shared_phone.processes() if line.startswith("./heapprof_runner")] == []
+
+
+def litter(phone: VirtualPhone) -> list[str]:
+    """Everything on the phone that should not outlive a run: all but the content cache."""
+    shared = phone.host_path(phone.workspace).parent
+    found = [str(path.relative_to(shared)) for path in shared.rglob("*")]
+    cache = phone.host_path(phone.workspace).name + "/cache"
+    kept = re.compile(rf"{cache}(/(used(/[0-9a-f]{{64}})?|[0-9a-f]{{64}}|verified))?|{cache.split('/')[0]}")
+    return sorted(path for path in found if not kept.fullmatch(path))
 
 
 @dataclass(frozen=True)

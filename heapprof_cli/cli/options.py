@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def dashes(name: str) -> str:
     """``--perf_mode`` is ``--perf-mode``: both spellings are in use among QNN tools."""
-    return name.replace("_", "-") if name.startswith("-") else name
+    return name.replace("_", "-")
 
 
 CONTEXT = {"token_normalize_func": dashes, "help_option_names": ["-h", "--help"], "max_content_width": 110}

@@ -272,13 +272,14 @@ def _device_facts(text: str, alias: str, serial: str) -> DeviceFacts:
 
 
 def _key_values(text: str) -> dict[str, str]:
-    """``key=value`` lines of a phone, cleaned; empty values are left out, the first of a key counts."""
+    """``key=value`` and ``[key]: [value]`` lines of a phone, cleaned; empty values are left out,
+    the first of a key counts."""
     values: dict[str, str] = {}
     for line in text.splitlines():
-        key, separator, value = line.partition("=")
-        shown = clean(value, 300)
-        if separator and shown:
-            values.setdefault(key, shown)
+        match = re.match(r"\[([^]]+)\]: \[(.*)\]", line) or re.match(r"([^=]+)=(.*)", line)
+        shown = clean(match[2], 300) if match else ""
+        if match and shown:
+            values.setdefault(match[1], shown)
     return values
 
 

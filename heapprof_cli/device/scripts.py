@@ -44,13 +44,12 @@ class RunFolder:
 
 
 def probe(workspace: str) -> str:
-    """Prints ``key=value`` lines: machine, linker64, properties, SoC, free KiB near ``workspace``."""
-    properties = " ".join(PROPERTIES)
+    """Prints ``key=value`` and getprop's ``[key]: [value]`` lines: machine, linker64, properties, SoC, free KiB near ``workspace``."""
+    properties = " ".join(f"-e '[{name}]'" for name in PROPERTIES)
     return (
         'echo "machine=$(uname -m)"; '
         "[ -e /system/bin/linker64 ] && echo linker64=1; "
-        "if command -v getprop >/dev/null 2>&1; then "
-        f'for p in {properties}; do echo "$p=$(getprop "$p" 2>/dev/null)"; done; fi; '
+        f"command -v getprop >/dev/null 2>&1 && getprop | grep -F {properties}; "
         "[ -r /sys/devices/soc0/machine ] && "
         'echo "soc0=$(head -n 1 /sys/devices/soc0/machine)"; '
         f"d={shlex.quote(workspace)}; "
@@ -92,9 +91,8 @@ def look(folder: RunFolder) -> str:
 
 def stop(folder: RunFolder) -> str:
     """Ends every process of the run: asks first, then kills; prints ``left=N`` still alive."""
-    # The pattern is split so that this very script's command line does not match it.
-    pattern = f'"--run_""id={folder.run_id}"'
-    find = f"grep -lF -e {pattern} /proc/[0-9]*/cmdline 2>/dev/null"
+    # Written so that neither this script's command line nor grep's own matches the pattern.
+    find = f"grep -l -e '-[-]run_id={folder.run_id}' /proc/[0-9]*/cmdline 2>/dev/null"
     return (
         f"k() {{ for f in $({find}); do p=${{f#/proc/}}; p=${{p%/cmdline}}; "
         '[ "$p" = $$ ] || kill "$1" "$p" 2>/dev/null; done; }; '

@@ -130,7 +130,7 @@ def test_interrupts_clean_up(
         env=clean_environment(tmp_path),
     )
     deadline = time.monotonic() + 30
-    while not any("heapprof_runner" in line for _, line in on_phone.phone.processes()):
+    while not any(line.startswith("./heapprof_runner") for _, line in on_phone.phone.processes()):
         assert time.monotonic() < deadline, "the runner never started"
         time.sleep(0.05)
     process.send_signal(number)

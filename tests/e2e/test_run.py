@@ -44,9 +44,8 @@ def test_the_json_of_a_good_run(on_phone: OnPhone, model: Path) -> None:
     assert result["model"][0]["name"] == model.name
     assert result["model"][0]["qnn_build"] == "v2.51.0.260929181845"
     assert {a["name"] for a in result["artifacts"]} >= {"heapprof_runner", "libQnnHtp.so", "libQnnSystem.so", model.name}
-    assert all(a["sent"] for a in result["artifacts"])
     assert [s["name"] for s in result["stages"]] == [
-        "models", "device", "preflight", "prepare", "push", "run", "collect",
+        "models", "device", "preflight", "lease", "push", "run", "collect",
     ]  # fmt: skip
     assert on_phone.phone.serial not in done.stdout + done.stderr
 
@@ -122,7 +121,7 @@ def test_a_stale_file_in_the_workspace_is_not_used(
         assert done.json["before_bytes"] is None and done.json["after_bytes"] is None
         assert "another run" in done.json["error"]["message"]
     finally:
-        shutil.rmtree(workspace)
+        shutil.rmtree(workspace / "runs")
 
 
 @pytest.mark.parametrize("stage", ["backend", "device", "profile", "create", "retrieve", "execute", "free"])
@@ -163,7 +162,7 @@ def test_noise_of_the_device_is_harmless(
     assert "\x00" not in done.stderr and "\x1b[" not in done.stderr
 
 
-NASTY = ["with space.bin", "qu'o\"te.bin", "$(touch x).bin", "`touch x`;touch y.bin", "-dash.bin", "ünï模型.bin", "[red]x[/red].bin"]
+NASTY = ["with space.bin", "qu'o\"te.bin", "$(touch x).bin", "`touch x`;touch y.bin", "-dash.bin", "ünï模型.bin", "[red]x[bold].bin"]
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -184,8 +183,9 @@ def test_a_nasty_workspace_works_and_runs_nothing(on_phone: OnPhone, model: Path
     done = on_phone.run("--workspace", workspace, "--format", "json", model)
     assert done.code == 0, done.stderr
     folder = on_phone.phone.host_path(on_phone.phone.workspace)
-    assert list(folder.iterdir()) == []
-    folder.rmdir()
+    assert not list(folder.rglob("x"))
+    assert on_phone.heapprof("clean", *on_phone.flags()[:4], "--workspace", workspace).code == 0
+    assert not on_phone.phone.host_path(workspace).exists()
 
 
 def test_a_model_for_another_soc_is_a_warning_without_a_dsp(on_phone: OnPhone) -> None:
@@ -198,7 +198,7 @@ def test_the_wrong_soc_is_refused_before_anything_is_sent(on_phone: OnPhone, mod
     done = on_phone.run("--soc", "SM8650", "--format", "json", model)
     assert (done.code, done.json["error"]["code"]) == (6, "preflight")
     assert "SM8650" in done.json["error"]["message"] and "SM8850" in done.json["error"]["message"]
-    assert not on_phone.phone.host_path(on_phone.phone.workspace).exists()
+    assert "push" not in [stage["name"] for stage in done.json["stages"]]
 
 
 def test_missing_libraries_are_named(on_phone: OnPhone, tmp_path: Path, model: Path) -> None:
@@ -235,7 +235,7 @@ def test_keep_leaves_the_folder(on_phone: OnPhone, model: Path) -> None:
             "DSP:before_context_created (bytes), 928212\nDSP:after_context_freed (bytes), 928212\n"
         )
     finally:
-        shutil.rmtree(workspace)
+        shutil.rmtree(workspace / "runs")
 
 
 def test_an_input_list_travels(on_phone: OnPhone, tmp_path: Path, model: Path) -> None:

@@ -56,5 +56,7 @@ set_up() {
         echo "heapprof: setting up failed; the whole log is in .venv/set-up.log" >&2
         return 1
     fi
+    # Compiled once here: some machines forbid Python to do it when it runs.
+    "$venv/bin/python" -m compileall -q "$1/heapprof_cli" >/dev/null 2>&1 || true
     setup_stamp "$1" "$extras" >"$venv/heapprof-set-up"
 }

@@ -44,7 +44,8 @@ class RunFolder:
 
 
 def probe(workspace: str) -> str:
-    """Prints ``key=value`` and getprop's ``[key]: [value]`` lines: machine, linker64, properties, SoC, free KiB near ``workspace``."""
+    """Prints what the device is, as ``key=value`` and getprop's ``[key]: [value]`` lines:
+    machine, linker64, properties, SoC, and ``df``'s line for ``workspace`` or its nearest parent."""
     properties = " ".join(f"-e '[{name}]'" for name in PROPERTIES)
     return (
         'echo "machine=$(uname -m)"; '

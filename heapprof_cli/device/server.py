@@ -11,10 +11,9 @@ import shutil
 import socket
 from collections.abc import Iterator
 
-from adbutils import AdbClient, AdbConnection, AdbError, AdbTimeout, adb_path
-
 from heapprof_cli import processes
 from heapprof_cli.adb_address import ServerAddress
+from heapprof_cli.device.adb_library import AdbClient, AdbConnection, AdbError, AdbTimeout, adb_path
 from heapprof_cli.errors import DeviceError
 from heapprof_cli.text import clean
 

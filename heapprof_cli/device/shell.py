@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adbutils import AdbError
-
+from heapprof_cli.device.adb_library import AdbError
 from heapprof_cli.device.capture import Capture
 from heapprof_cli.device.deadline import Deadline, DeadlinePassed
 from heapprof_cli.device.server import AdbServer, Connection

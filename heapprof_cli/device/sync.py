@@ -8,9 +8,8 @@ import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from adbutils import AdbError
-
 from heapprof_cli.device import compression
+from heapprof_cli.device.adb_library import AdbError
 from heapprof_cli.device.server import AdbServer, Connection
 from heapprof_cli.errors import DeviceError, StageTimeout
 from heapprof_cli.text import clean, decode

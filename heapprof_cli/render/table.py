@@ -35,7 +35,7 @@ def _numbers(result: Result) -> Table:
     table = Table(show_edge=True)
     table.add_column("checkpoint", no_wrap=True)
     table.add_column("bytes", justify="right", no_wrap=True)
-    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("readable", justify="right", no_wrap=True)
     reading = result.reading
     rows: tuple[tuple[str, int | None], ...] = (
         (BEFORE, result.before_bytes),

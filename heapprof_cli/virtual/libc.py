@@ -97,13 +97,17 @@ def forbid_new_privileges() -> None:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
-def drop_capabilities() -> None:
-    """Give up every capability, for this process and all that it starts."""
+def drop_bounding_set() -> None:
+    """No program can give this process, or what it starts, a capability again. Must come before the user changes."""
     for capability in range(64):
         try:
             _prctl(_PR_CAPBSET_DROP, capability)
         except OSError:  # past the last one that this kernel knows, or not ours to drop
             break
+
+
+def drop_capabilities() -> None:
+    """Give up every capability that this process has."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     none = (ctypes.c_uint32 * 6)()
     _call("capset", header, none)

@@ -61,6 +61,7 @@ def _enter_as_user(private: int) -> None:
 
 def become_shell_user() -> None:
     """Be uid 2000 without any capability, for good. Raises OSError."""
+    libc.drop_bounding_set()
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(SHELL_UID, SHELL_UID, SHELL_UID)

@@ -1,7 +1,8 @@
 """A shell on the phone, as adbd runs it (adbd's shell_service.cpp).
 
 A program without a terminal has sockets for input, output and errors, and a session of its own. When the
-computer ends the stream, the shell, and only the shell, gets SIGHUP: what it started may live on.
+computer ends a stream of shell v2, the shell, and only the shell, gets SIGHUP: what it started may live on.
+Without packets its input just ends, when it has read all that was sent.
 """
 
 from __future__ import annotations
@@ -42,11 +43,12 @@ class ShellService:
         self._request = request
         self._faults = faults
         self._loop = asyncio.get_running_loop()
-        self._input: asyncio.Queue[memoryview] = asyncio.Queue()
+        self._input: asyncio.Queue[memoryview | None] = asyncio.Queue()
         self._descriptors: set[int] = set()
         self._shell = self._start(layout, environment)
         self._ended = self._loop.create_task(self._shell.wait())
-        self._tasks = [self._loop.create_task(self._feed()), self._loop.create_task(self._tell())]
+        self._feeder = self._loop.create_task(self._feed())
+        self._teller = self._loop.create_task(self._tell())
 
     def _start(self, layout: Layout, environment: Mapping[str, str]) -> processes.Spawned:
         if self._request.terminal:
@@ -88,8 +90,11 @@ class ShellService:
         self._input.put_nowait(payload)
 
     def closed(self) -> None:
-        for task in self._tasks:
-            task.cancel()
+        self._teller.cancel()
+        if not self._request.packets and not self._ended.done():
+            self._input.put_nowait(None)
+            return
+        self._feeder.cancel()
         if not self._ended.done():
             self._shell.signal(signal.SIGHUP)
         self._close_descriptors()
@@ -97,14 +102,14 @@ class ShellService:
     async def _feed(self) -> None:
         """Give the shell what the computer sends."""
         packets = PacketReader()
-        while True:
-            payload = await self._input.get()
+        while (payload := await self._input.get()) is not None:
             if self._request.packets:
                 for kind, content in packets.feed(payload):
                     await self._handle(kind, content)
             else:
                 await self._give(payload)
             self._stream.consumed(len(payload))
+        self._close_descriptors()
 
     async def _handle(self, kind: int, content: memoryview) -> None:
         if kind == shell_request.STDIN:
@@ -133,7 +138,7 @@ class ShellService:
         if self._request.packets:
             status = 128 - code if code < 0 else code
             await self._send(shell_request.PACKET.pack(shell_request.EXIT, 1) + bytes([status & 0xFF]))
-        self._tasks[0].cancel()
+        self._feeder.cancel()
         self._stream.close()
 
     async def _pump(self, descriptor: int, kind: int) -> None:

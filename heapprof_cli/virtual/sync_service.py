@@ -123,8 +123,9 @@ class SyncService:
             self._send_link(path, dry_run)
             return True
         remove_broken = not dry_run and self._layout.may_write(path) and remove_before(path)
-        # adbd gives the group and others what the user may do, of the bits for reading and running.
-        mode = (mode & 0o777) | ((mode >> 3) & 0o070) | ((mode >> 3) & 0o007)
+        mode &= 0o777
+        mode |= (mode >> 3) & 0o070  # adbd gives the group what the user may do,
+        mode |= (mode >> 3) & 0o007  # and then others what the group may
         try:
             moment = self._send_file(path, mode, codec, dry_run)
         except SyncFailure as failure:

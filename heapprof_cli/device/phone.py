@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 import re
 import time
@@ -25,13 +26,14 @@ from heapprof_cli.errors import DeviceError, HeapprofError, StageTimeout
 from heapprof_cli.records import Artifact, DeviceFacts
 from heapprof_cli.text import clean
 
-_SHORT_SECONDS = 20.0
 _HASHING_BYTES_PER_SECOND = 20e6  # the slowest sha256sum that need be waited for
 _RUNNER_GRACE_SECONDS = 10.0
 _STATUS_LIMIT = 1 << 20
 _OTHER_FILES_SHOWN = 5
 _STREAMS = 6
+_HASH_LINE = re.compile(r"[0-9a-f]{64} +\S+\Z")
 _GONE_FROM_CACHE = 96
+_NO_LEASE_LINE = 95
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,10 @@ class Phone:
         """What the phone says of itself, what its cache holds and who measures on it, in one shell call."""
         command = f"{scripts.probe(workspace)}{cache.inventory(store)}; ( {lease.show(workspace)} ); exit 0"
         text = self._shell(command, "device").stdout.text()
-        return (
-            _device_facts(text, self.alias, self._serial),
-            cache.parse_inventory(text.splitlines()),
-            lease.parse(text),
-        )
+        facts = _device_facts(text, self.alias, self._serial)
+        if facts.machine is None or not re.fullmatch(r"\w+", facts.machine, re.ASCII):
+            raise _nonsense("device")
+        return facts, cache.parse_inventory(text.splitlines()), lease.parse(text)
 
     def open_run(self, folder: RunFolder, store: str, owner: Owner, gone: str | None) -> Opened:
         """Take the lease, breaking that of the token ``gone``, and create the run's folder, in one shell call.
@@ -83,13 +84,15 @@ class Phone:
         command = (
             f'r=$( {taking} ); echo "$r"; '
             f'case "$r" in *lease=taken*) {scripts.prepare(folder, store)} ;; '
-            "*lease=busy*) exit 0 ;; *) exit 95 ;; esac"
+            f"*lease=busy*) exit 0 ;; *) exit {_NO_LEASE_LINE} ;; esac"
         )
         result = self._shell(command, "prepare")
         text = result.stdout.text()
         broken = next((line[7:] for line in text.splitlines() if line.startswith("broken=")), None)
         if "lease=busy" in text:
             return Opened(broken, lease.parse(text))
+        if "lease=taken" not in text and result.status == _NO_LEASE_LINE and not result.tail():
+            raise _nonsense("lease")
         if result.status != 0 or "lease=taken" not in text:
             self.close_run(folder, store, owner, keep=False)
             raise DeviceError(
@@ -139,7 +142,7 @@ class Phone:
         """Hash files on the phone; received ones that are right become entries. Returns those that are wrong."""
         command = cache.verify(store, run_id, received, doubtful)
         size = sum(artifact.size for artifact in (*received, *doubtful))
-        result = self._shell(command, "push", _SHORT_SECONDS + size / _HASHING_BYTES_PER_SECOND)
+        result = self._shell(command, "push", size / _HASHING_BYTES_PER_SECOND)
         good = {line[5:] for line in result.stdout.text().splitlines() if line.startswith("good=")}
         return tuple(artifact for artifact in (*received, *doubtful) if artifact.sha256 not in good)
 
@@ -181,12 +184,23 @@ class Phone:
         if result.status != 0:
             raise DeviceError(f"the run's folder vanished from the phone: {result.tail()}", stage="collect")
         lines = result.stdout.text().splitlines()
+        if not {"heap=fresh", "heap=older", "heap=absent"}.intersection(lines) or lines[-1:] != ["end"]:
+            raise _nonsense("collect")
+        hashes = {line[64:].strip(): line[:64] for line in lines if _HASH_LINE.match(line)}
         heap = status = None
         with sync_session(self._server, self._serial, "collect", stall_seconds=self._stall_seconds) as sync:
             if "heap=fresh" in lines:
                 heap = sync.receive(folder.file(folder.heap_name), heap_file.MAX_BYTES + 1)
             if "status=present" in lines:
                 status = sync.receive(folder.file(scripts.STATUS_NAME), _STATUS_LIMIT)
+        for name, content in ((folder.heap_name, heap), (scripts.STATUS_NAME, status)):
+            if content is not None and hashlib.sha256(content).hexdigest() != hashes.get(name):
+                raise DeviceError(
+                    f"{name} did not arrive as it is on the phone",
+                    stage="collect",
+                    hints=("the connection damages data: try another cable or port",),
+                    transient=True,
+                )
         others = [clean(line[6:], 300) for line in lines if line.startswith("other=")]
         return Leavings(heap, "heap=older" in lines, tuple(others[:_OTHER_FILES_SHOWN]), status)
 
@@ -235,8 +249,18 @@ class Phone:
             return "lease=released" in text and "left_behind" not in text
         return False
 
-    def _shell(self, command: str, stage: str, seconds: float = _SHORT_SECONDS) -> ShellResult:
+    def _shell(self, command: str, stage: str, more_seconds: float = 0.0) -> ShellResult:
+        seconds = self._stall_seconds + more_seconds
         return run_shell(self._server, self._serial, command, stage=stage, seconds=seconds)
+
+
+def _nonsense(stage: str) -> DeviceError:
+    return DeviceError(
+        f"the phone's answer in the stage '{stage}' makes no sense",
+        stage=stage,
+        hints=("the connection damages data: try another cable or port; else reboot the phone",),
+        transient=True,
+    )
 
 
 def find_phone(

@@ -77,16 +77,18 @@ def start(folder: RunFolder, environment: Mapping[str, str], arguments: Sequence
 
 def look(folder: RunFolder) -> str:
     """Says whether the run's heap file is ``fresh``, ``older`` than the run, or ``absent``;
-    where it is absent, which other heap files lie in the workspace (``other=PATH``)."""
+    ``sha256sum``'s lines of what there is; which other heap files lie in the workspace, where it is absent
+    (``other=PATH``); and ``end``."""
     heap = shlex.quote(folder.heap_name)
     return (
         f"cd {shlex.quote(folder.path)} || exit 97; "
         f"if [ ! -f {heap} ]; then echo heap=absent; "
         f"elif [ {heap} -ot {_MARKER} ]; then echo heap=older; else echo heap=fresh; fi; "
         f"[ -f {STATUS_NAME} ] && echo status=present; "
+        f"sha256sum {heap} {STATUS_NAME} 2>/dev/null; "
         f"[ -f {heap} ] || find {shlex.quote(folder.workspace)} -type f -size -128 "
         "-exec grep -lF 'DSP:before_context_created (bytes)' {} + 2>/dev/null | head -n 5 | "
-        'while read -r f; do echo "other=$f"; done; exit 0'
+        'while read -r f; do echo "other=$f"; done; echo end'
     )
 
 

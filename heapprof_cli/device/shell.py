@@ -53,7 +53,12 @@ def run_shell(
         try:
             status = _pump(connection, deadline, stdout, stderr)
         except (DeadlinePassed, TimeoutError) as error:
-            raise StageTimeout(f"the phone took more than {seconds:g} s", stage=stage) from error
+            raise StageTimeout(
+                f"the phone took more than {seconds:g} s to answer in the stage '{stage}'",
+                stage=stage,
+                hints=("check the cable or the network and that the phone is awake; raise --stall-timeout",),
+                transient=True,
+            ) from error
         except (EOFError, OSError, AdbError) as error:
             raise DeviceError(
                 "the connection to the phone was lost while a command ran on it",

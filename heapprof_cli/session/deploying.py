@@ -52,7 +52,7 @@ def deploy(phone: Phone, place: Place, story: Story, found: Inventory) -> None:
 
 def _send(phone: Phone, place: Place, story: Story, absent: Sequence[Artifact]) -> None:
     total = sum(artifact.size for artifact in absent)
-    story.reporter.stage("push", f"{plural(len(absent), 'file')}, {readable_bytes(total)}")
+    story.reporter.stage("push", f"send {plural(len(absent), 'file')}, {readable_bytes(total)}")
     lock = threading.Lock()
 
     def moved(count: int) -> None:

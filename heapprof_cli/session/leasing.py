@@ -83,7 +83,7 @@ def _take(phone: Phone, story: Story) -> Place:
         return place, opened.busy
 
     while True:
-        place, busy = retrying(attempt, lambda error, number: _told_retry(story, error, number))
+        place, busy = retrying(attempt, lambda error, number: _wait_for(phone, story, error, number))
         if busy is None:
             return place
         gone = _dead_token(busy)
@@ -109,8 +109,9 @@ def _dead_token(busy: LeaseState) -> str | None:
     return owner.token
 
 
-def _told_retry(story: Story, error: HeapprofError, number: int) -> None:
+def _wait_for(phone: Phone, story: Story, error: HeapprofError, number: int) -> None:
     story.warn(f"{error.message}; trying again ({number})")
+    phone.back_within(_BACK_SECONDS)
 
 
 def _clear_up_after(phone: Phone, workspace: str, token: str, story: Story) -> None:

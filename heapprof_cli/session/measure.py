@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,13 +81,18 @@ def _tell(settings: RunSettings, story: Story) -> Result:
 def _survey(phone: Phone, story: Story) -> tuple[DeviceFacts, Inventory]:
     """What the phone is and what its cache holds; asking may be repeated."""
     workspace = story.settings.workspace
+    survey = retrying(lambda: phone.survey(workspace, shared_store(workspace)), _waiting_for(phone, story))
+    return survey[0], survey[1]
+
+
+def _waiting_for(phone: Phone, story: Story) -> Callable[[HeapprofError, int], None]:
+    """What happens before a step is repeated: it is said, and the phone gets time to come back."""
 
     def before_retry(error: HeapprofError, number: int) -> None:
         story.warn(f"{error.message}; trying again ({number})")
         phone.back_within(_BACK_SECONDS)
 
-    device, found, _ = retrying(lambda: phone.survey(workspace, shared_store(workspace)), before_retry)
-    return device, found
+    return before_retry
 
 
 def _sources(settings: RunSettings, device: DeviceFacts) -> Sources:
@@ -203,8 +208,9 @@ def runner_arguments(settings: RunSettings, folder: RunFolder, with_inputs: bool
 
 
 def _collect(phone: Phone, folder: RunFolder, story: Story, run: _Run) -> Judgement:
-    """Judge what the run left. Raises RunnerError or StageTimeout when the runner did not end well."""
-    leavings = phone.leavings(folder)
+    """Judge what the run left; fetching may be repeated. Raises RunnerError or StageTimeout when the runner
+    did not end well."""
+    leavings = retrying(lambda: phone.leavings(folder), _waiting_for(phone, story))
     status = parse_status(leavings.status)
     if status is not None and status.run_id != folder.run_id:
         status = None

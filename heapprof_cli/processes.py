@@ -105,17 +105,20 @@ class Child:
 
 
 # The shell is the program's parent, so that the process id it kills can't have become someone else's.
-_TETHER = '"$@" >&2 & child=$!; echo "$child"; exec >/dev/null; read -r _; kill -KILL "$child"; wait "$child"'
+_TETHER = (
+    'folder=$1; shift; "$@" >&2 & child=$!; echo "$child"; exec >/dev/null; read -r _; '
+    'kill -KILL "$child"; wait "$child"; rm -rf -- "$folder"'
+)
 
 
 class Tethered:
     """A server that ends when we end, even by SIGKILL: a small shell holds it and reads a pipe from us.
 
-    ``log`` gets what it prints. Raises OSError when it can't be started.
+    ``folder`` is its own and is removed with it; ``log`` gets what it prints. Raises OSError when it can't be started.
     """
 
-    def __init__(self, arguments: Arguments, *, env: Mapping[str, str], log: IO[bytes]) -> None:
-        self._holder = Child(["/bin/sh", "-c", _TETHER, "sh", *arguments], stderr=log, env=env)
+    def __init__(self, arguments: Arguments, *, env: Mapping[str, str], folder: Path, log: IO[bytes]) -> None:
+        self._holder = Child(["/bin/sh", "-c", _TETHER, "sh", folder, *arguments], stderr=log, env=env)
         self.pid = int(self._holder.stdout.readline() or -1)
 
     def alive(self) -> bool:

@@ -95,7 +95,14 @@ class OnPhone:
         return self.heapprof("run", *self.flags(), *arguments, **options)
 
     def flags(self) -> list[str]:
-        return ["--serial", self.phone.serial, "--adb-port", str(self.phone.adb_port), "--workspace", self.phone.workspace]
+        return [
+            "--serial",
+            self.phone.serial,
+            "--adb-port",
+            str(self.phone.adb_port),
+            "--workspace",
+            self.phone.workspace,
+        ]
 
 
 @pytest.fixture

@@ -145,12 +145,13 @@ class VirtualPhone:
     # what it does
 
     def connect(self) -> str:
-        """Connect its adb server, again after a drop; what the server says of it."""
+        """Connect its adb server afresh, as after a drop; the state: ``device`` or ``unauthorized``.
+
+        What still runs over the old connection is cut. Raises AdbServerError when the phone can't be reached.
+        """
         if self.adb_server is None:
             raise VirtualPhoneError("this virtual phone was started without an adb server")
-        if self.adb_server.states().get(self.serial) not in (None, "device"):
-            self.adb_server.disconnect(self.serial)
-        return self.adb_server.connect(self.serial)
+        return self.adb_server.connect_afresh(self.serial)
 
     def processes(self) -> list[tuple[int, str]]:
         """(process id on the phone, command line) of what runs on it, beside init and adbd."""

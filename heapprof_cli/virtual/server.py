@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import shutil
 import socket
 import tempfile
 import time
 from pathlib import Path
+from typing import IO
 
 from heapprof_cli import environment, processes
 from heapprof_cli.errors import HeapprofError
@@ -61,7 +63,7 @@ class PrivateAdbServer:
     def __init__(self, adb: Path | None = None, variables: dict[str, str] | None = None) -> None:
         self.adb = adb or bundled_adb()
         self._variables = variables or {}
-        self._home = tempfile.TemporaryDirectory(prefix="heapprof-adb-", ignore_cleanup_errors=True)
+        self._log: IO[bytes] | None = None
         self._holder: socket.socket | None = None
         self._process: processes.Tethered | None = None
         self.port = 0
@@ -83,29 +85,32 @@ class PrivateAdbServer:
 
     def start(self) -> PrivateAdbServer:
         """Start it, on the same port when it ran before. Raises AdbServerError."""
+        said = ""
         for _ in range(_ATTEMPTS):
             if self._holder is None:
                 self._holder = reserve_port()
             self.port = self._holder.getsockname()[1]
             if self._start_once():
                 return self
-            self._holder.close()  # someone else came first: try another port
-            self._holder = None
-        raise AdbServerError(f"{self.adb} did not start as a server: {self._log()}")
+            said = self._said()
+            self.stop()  # someone else came first: try another port
+        raise AdbServerError(f"{self.adb} did not start as a server: {said}")
 
     def kill(self) -> None:
-        """End the server's process; :meth:`start` starts it again."""
+        """End the server's process and remove its home; :meth:`start` starts it again on the same port."""
         if self._process:
             self._process.stop()
             self._process = None
+        if self._log:
+            self._log.close()
+            self._log = None
 
     def stop(self) -> None:
-        """End the server and remove its home."""
+        """End the server, and let go of its port."""
         self.kill()
         if self._holder:
             self._holder.close()
             self._holder = None
-        self._home.cleanup()
 
     def query(self, request: str, *, port: int | None = None) -> str:
         """The answer to a ``host:`` request. Raises AdbServerError with the server's own words."""
@@ -130,33 +135,53 @@ class PrivateAdbServer:
         with contextlib.suppress(AdbServerError):
             self.query(f"host:disconnect:{serial}")
 
+    def connect_afresh(self, serial: str, seconds: float = 20.0) -> str:
+        """Forget ``HOST:PORT``, then connect; its state. Raises AdbServerError when it stays away so long.
+
+        Without forgetting, a server says "already connected" of what has just been cut.
+        """
+        limit = time.monotonic() + seconds
+        while True:
+            self.disconnect(serial)
+            said = self.connect(serial)
+            state = self.states().get(serial, "absent")
+            if state == "unauthorized" or (state == "device" and said.startswith("connected")):
+                return state
+            if time.monotonic() > limit:
+                raise AdbServerError(f"the private adb server can't connect to {serial}: {said} ({state})")
+            time.sleep(0.02)
+
     def states(self) -> dict[str, str]:
         """The phones the server knows, and their states."""
         lines = self.query("host:devices").splitlines()
         return dict(line.split("\t", 1) for line in lines if "\t" in line)
 
     def _start_once(self) -> bool:
-        with open(self._log_path(), "wb") as log:
-            self._process = processes.Tethered(
-                [self.adb, "-P", str(self.port), "nodaemon", "server"], env=self._environment(), log=log
-            )
+        self.kill()
+        home = Path(tempfile.mkdtemp(prefix="heapprof-adb-"))
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (kill closes it)
+        self._process = processes.Tethered(
+            [self.adb, "-P", str(self.port), "nodaemon", "server"],
+            env=self._environment(home),
+            folder=home,
+            log=self._log,
+        )
         limit = time.monotonic() + _START_SECONDS
         while time.monotonic() < limit and self._process.alive():
             with contextlib.suppress(AdbServerError):
                 self.query("host:version")
                 return self._process.alive()
             time.sleep(0.01)
-        self.kill()
         return False
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, home: Path) -> dict[str, str]:
         inherited = {
             name: value for name, value in environment.snapshot().items() if not name.startswith(("ADB_", "ANDROID_"))
         }
         return {
             **inherited,
-            "HOME": self._home.name,
-            "TMPDIR": self._home.name,
+            "HOME": str(home),
+            "TMPDIR": str(home),
             "ADB_MDNS": "0",
             "ADB_USB": "0",
             "ADB_EMU": "0",
@@ -164,10 +189,9 @@ class PrivateAdbServer:
             **self._variables,
         }
 
-    def _log_path(self) -> Path:
-        return Path(self._home.name) / "server.log"
-
-    def _log(self) -> str:
-        with contextlib.suppress(OSError):
-            return self._log_path().read_text("utf-8", "replace")[-500:].strip()
-        return "no log"
+    def _said(self) -> str:
+        """The end of what the server printed."""
+        if self._log is None:
+            return "nothing"
+        size = os.fstat(self._log.fileno()).st_size
+        return os.pread(self._log.fileno(), 500, max(0, size - 500)).decode("utf-8", "replace").strip() or "nothing"

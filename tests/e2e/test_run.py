@@ -43,7 +43,12 @@ def test_the_json_of_a_good_run(on_phone: OnPhone, model: Path) -> None:
     assert "heapprof-standin" in result["qnn_build"]
     assert result["model"][0]["name"] == model.name
     assert result["model"][0]["qnn_build"] == "v2.51.0.260929181845"
-    assert {a["name"] for a in result["artifacts"]} >= {"heapprof_runner", "libQnnHtp.so", "libQnnSystem.so", model.name}
+    assert {a["name"] for a in result["artifacts"]} >= {
+        "heapprof_runner",
+        "libQnnHtp.so",
+        "libQnnSystem.so",
+        model.name,
+    }
     assert [s["name"] for s in result["stages"]] == [
         "models", "device", "preflight", "lease", "push", "run", "collect",
     ]  # fmt: skip
@@ -162,7 +167,15 @@ def test_noise_of_the_device_is_harmless(
     assert "\x00" not in done.stderr and "\x1b[" not in done.stderr
 
 
-NASTY = ["with space.bin", "qu'o\"te.bin", "$(touch x).bin", "`touch x`;touch y.bin", "-dash.bin", "ünï模型.bin", "[red]x[bold].bin"]
+NASTY = [
+    "with space.bin",
+    "qu'o\"te.bin",
+    "$(touch x).bin",
+    "`touch x`;touch y.bin",
+    "-dash.bin",
+    "ünï模型.bin",
+    "[red]x[bold].bin",
+]
 
 
 @pytest.mark.parametrize("name", NASTY)

@@ -132,7 +132,9 @@ def test_input_lists_become_safe_names(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("text", "words"), [("", "names no input"), ("\n# x\n", "names no input"), ("gone.raw", "line 1")])
+@pytest.mark.parametrize(
+    ("text", "words"), [("", "names no input"), ("\n# x\n", "names no input"), ("gone.raw", "line 1")]
+)
 def test_input_lists_that_are_refused(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "list.txt").write_text(text)
     with pytest.raises(UsageError, match=words):

@@ -9,9 +9,7 @@ from heapprof_cli.device.capture import Capture
 
 
 @given(st.lists(st.binary(max_size=40)), st.integers(1, 20), st.integers(1, 20))
-def test_short_output_is_kept_whole_and_long_output_by_its_ends(
-    pieces: list[bytes], head: int, tail: int
-) -> None:
+def test_short_output_is_kept_whole_and_long_output_by_its_ends(pieces: list[bytes], head: int, tail: int) -> None:
     capture = Capture(head, tail)
     for piece in pieces:
         capture.add(piece)

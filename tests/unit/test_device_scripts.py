@@ -20,7 +20,9 @@ def store(folder: RunFolder) -> str:
     return cache.private_store(folder)
 
 
-@pytest.fixture(params=["plain", "with space", "qu'ote\"s", "$(touch x)", "`touch x`", "-dash", "ünï", "a;touch x", "*"])
+@pytest.fixture(
+    params=["plain", "with space", "qu'ote\"s", "$(touch x)", "`touch x`", "-dash", "ünï", "a;touch x", "*"]
+)
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
     return RunFolder(f"{tmp_path}/{request.param}", "00ff00ff00ff00ff")
 

@@ -21,7 +21,8 @@ def test_workspaces(text: str, folder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "/", "/data", "relative/path", "/data/../etc", "/data/./x", "/a/b:c", "/a/b;c", "/a/b\nc", "/a/" + "x" * 250]
+    "text",
+    ["", "/", "/data", "relative/path", "/data/../etc", "/data/./x", "/a/b:c", "/a/b;c", "/a/b\nc", "/a/" + "x" * 250],
 )
 def test_workspaces_that_are_refused(text: str) -> None:
     with pytest.raises(UsageError) as caught:

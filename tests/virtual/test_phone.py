@@ -18,6 +18,14 @@ def exists(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
+def home_of(server: int) -> Path:
+    """The home folder of an adb server."""
+    variables = Path(f"/proc/{server}/environ").read_bytes().decode().split("\0")
+    home = Path(next(line for line in variables if line.startswith("HOME="))[5:])
+    assert home.is_dir() and home.name.startswith("heapprof-adb-")
+    return home
+
+
 def test_unauthorized_until_the_user_agrees() -> None:
     with VirtualPhone(auth="unauthorized") as phone:
         adb = Adb(phone)
@@ -73,7 +81,7 @@ def test_offline_for_a_while(phone: VirtualPhone, adb: Adb) -> None:
     phone.go_offline(0.3)
     assert phone.adb_server is not None
     assert phone.adb_server.states().get(phone.serial) != "device" or adb("shell", "true").returncode != 0
-    eventually(lambda: "connected" in phone.connect() and adb("shell", "true").returncode == 0)
+    assert phone.connect() == "device" and adb("shell", "true").returncode == 0
 
 
 def test_two_phones_at_once_are_apart() -> None:
@@ -116,7 +124,8 @@ def test_everything_ends_with_the_phone() -> None:
         server = phone.adb_server
         assert server is not None and server.pid is not None
         pids = [server.pid, phone._pid]
-        root, folder = phone.root, Path(server._home.name)
+        root = phone.root
+        folder = home_of(server.pid)
     assert [pid for pid in pids if exists(pid)] == []
     assert not root.exists() and not folder.exists()
     assert "sleep 305" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
@@ -158,6 +167,7 @@ def test_nothing_survives_a_killed_owner(number: signal.Signals) -> None:
     owner = python("-c", HOLD)
     assert owner.stdout is not None
     server, pid, root, adb, port, serial = owner.stdout.readline().decode().split()
+    home = home_of(int(server))
     subprocess.run(
         [adb, "-P", port, "-s", serial, "shell", "setsid sleep 306 </dev/null >/dev/null 2>&1 &"],
         check=True,
@@ -166,7 +176,7 @@ def test_nothing_survives_a_killed_owner(number: signal.Signals) -> None:
     owner.send_signal(number)
     owner.communicate(timeout=20)
     eventually(lambda: not exists(int(server)) and not exists(int(pid)))
-    eventually(lambda: not Path(root).exists())
+    eventually(lambda: not Path(root).exists() and not home.exists())
     assert "sleep 306" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import concurrent.futures.thread  # noqa: F401  (imported late by asyncio, when its file is out of reach)
 import contextlib
 import os
-import shutil
 import signal
 import stat
 from pathlib import Path
@@ -19,6 +18,7 @@ from heapprof_cli import processes
 from heapprof_cli.virtual import boot, libc, sandbox, userland
 from heapprof_cli.virtual.layout import Layout
 from heapprof_cli.virtual.process_table import descendants
+from heapprof_cli.virtual.removal import remove_tree
 
 _OK = b"ok"
 
@@ -151,16 +151,3 @@ def _end(pid: int) -> None:
             os.wait()
         except ChildProcessError:
             return
-
-
-def remove_tree(root: Path) -> None:
-    """Remove ``root`` and all in it, read-only folders too; what belongs to others stays."""
-    with contextlib.suppress(OSError):
-        root.chmod(0o700)
-    for folder, names, _ in os.walk(root):
-        for name in names:
-            path = os.path.join(folder, name)
-            with contextlib.suppress(OSError):
-                if not os.path.islink(path):
-                    os.chmod(path, 0o700)
-    shutil.rmtree(root, ignore_errors=True)

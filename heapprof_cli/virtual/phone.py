@@ -19,6 +19,7 @@ from heapprof_cli.errors import HeapprofError
 from heapprof_cli.virtual.control import ControlClient, ControlError
 from heapprof_cli.virtual.faults import Fault
 from heapprof_cli.virtual.properties import as_file, default_properties
+from heapprof_cli.virtual.removal import remove_tree
 from heapprof_cli.virtual.server import PrivateAdbServer, reserve_port
 
 Auth = Literal["authorized", "unauthorized"]
@@ -228,6 +229,7 @@ class VirtualPhone:
             self.root = root
             return root, False
         self.root = Path(tempfile.mkdtemp(prefix="heapprof-phone-")).resolve()
+        self._stack.callback(remove_tree, self.root)  # the keeper does it, too, when we can't any more
         self.root.chmod(0o755)
         (self.root / "data").mkdir()
         return self.root, True

@@ -146,6 +146,26 @@ static bool parse_one(int argc, char **argv, int *at, struct options *options, s
     return set_value(entry, options, equals != NULL ? equals + 1 : argv[++*at], problem);
 }
 
+/* The files that are written are removed first: one given by mistake as two things would be lost. */
+static bool check_paths(const struct options *options, struct text *problem) {
+    const char *written[] = {options->heap_path, options->series_path, options->ledger_path, options->status_path};
+    const size_t count = sizeof(written) / sizeof(written[0]);
+    for (size_t i = 0; i < count; i++) {
+        bool twice = false;
+        for (size_t j = 0; j < i; j++) {
+            twice = twice || strcmp(written[i], written[j]) == 0;
+        }
+        for (size_t j = 0; j < options->models.count; j++) {
+            twice = twice || strcmp(written[i], options->models.values[j]) == 0;
+        }
+        if (written[i][0] != '\0' && twice) {
+            text_add(problem, "'%.200s' is given for two things, and one of them would overwrite it", written[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool check_together(const struct options *options, struct text *problem) {
     if (options->help || options->version) {
         return true;
@@ -167,7 +187,7 @@ static bool check_together(const struct options *options, struct text *problem) 
         text_add(problem, "a library's name is empty");
         return false;
     }
-    return true;
+    return check_paths(options, problem);
 }
 
 bool parse_options(int argc, char **argv, struct options *options, char *problem, size_t capacity) {

@@ -24,7 +24,7 @@ static const struct word stages[] = {
     {"execute", FAULT_EXECUTE},   {"free", FAULT_FREE},       {"events", FAULT_EVENTS},   {NULL, 0},
 };
 static const struct word signals[] = {
-    {"SEGV", SIGSEGV}, {"ABRT", SIGABRT}, {"BUS", SIGBUS}, {"KILL", SIGKILL}, {NULL, 0}};
+    {"SEGV", SIGSEGV}, {"ABRT", SIGABRT}, {"BUS", SIGBUS}, {"KILL", SIGKILL}, {"EXIT", CRASH_BY_EXIT}, {NULL, 0}};
 static const struct word noises[] = {
     {"text", NOISE_TEXT}, {"binary", NOISE_BINARY}, {"ansi", NOISE_ANSI}, {NULL, 0}};
 /* Bit 1: before, bit 2: after. */

@@ -21,6 +21,8 @@ enum fault_stage {
 
 enum noise_kind { NOISE_TEXT, NOISE_BINARY, NOISE_ANSI };
 
+enum { CRASH_BY_EXIT = 0 }; /* the library calls _exit(0), as if all were well */
+
 struct behaviour {
     uint64_t before, after; /* bytes */
     bool after_set;
@@ -30,7 +32,7 @@ struct behaviour {
     enum fault_stage fail, crash, hang;
     uint64_t fail_at, crash_at, hang_at; /* which call of the kind, 1-based */
     uint64_t fail_code;
-    int crash_signal;
+    int crash_signal; /* or CRASH_BY_EXIT */
     uint64_t create_delay_ms, execute_delay_ms;
     uint64_t noise_bytes;
     enum noise_kind noise;

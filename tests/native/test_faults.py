@@ -55,6 +55,12 @@ def test_crash_is_placed_by_stage_and_signal(run, standin, conv, kind, number):
     assert result.leftovers() == []
 
 
+def test_a_library_that_calls_exit_does_not_pass_for_success(run, standin, conv):
+    result = run(conv, libraries=standin(crash_stage="execute", crash_signal="EXIT"))
+    assert (result.code, result.status["state"], result.status["stage"]) == (30, "crashed", "execute")
+    assert result.status["signal"] is None and "from within, with exit code 0" in result.error["message"]
+
+
 def test_what_was_measured_before_a_crash_is_kept(run, standin, conv):
     status = run(conv, libraries=standin(crash_stage="execute")).status
     assert status["heap"]["before_bytes"] == 928212 and status["heap"]["after_bytes"] is None

@@ -32,6 +32,8 @@ from tests.native.runner_tools import REFERENCE
         (["--model=x", "--backend_library="], "empty"),
         (["--model=x", "--cycles=0"], "from 1"),
         (["--model=x", "--run_id=" + "r" * 5000], "longer than"),
+        (["--model=x", "--status_path=x"], "for two things"),
+        (["--model=x", "--heap_profiling_path=h", "--status_path=h"], "for two things"),
         (["-"], "no option"),
         (["--"], "unknown option"),
         (["--=x"], "unknown option"),

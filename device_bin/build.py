@@ -194,8 +194,8 @@ class DriverLinker:
         self._link = [*_LINK, "-s", "-ldl", *([] if target.name == ANDROID else ["-lpthread"])]
         self._scratch = scratch
 
-    def program(self, files: Sequence[Path], name: str) -> Path:
-        return self._run(["-fPIE", "-pie"], files, name)
+    def program(self, files: Sequence[Path], name: str, flags: Sequence[str] = ()) -> Path:
+        return self._run(["-fPIE", "-pie", *flags], files, name)
 
     def library(self, files: Sequence[Path], name: str) -> Path:
         return self._run(["-fPIC", "-shared", f"-Wl,-soname,{name}", "-Wl,-z,defs"], files, name)
@@ -214,9 +214,9 @@ class BionicLinker:
 
     def __init__(self, target: Target, scratch: Path) -> None:
         clang_headers = _zig_folder() / "lib" / "include"
-        own = ["-nostdinc", "-isystem", HERE / "android" / "include", "-isystem", clang_headers]
+        own: list[str | Path] = ["-nostdinc", "-isystem", HERE / "android" / "include", "-isystem", clang_headers]
         code = ["-mno-outline-atomics", "-fno-emulated-tls"]
-        self._compile = [*_ZIG, "cc", "-target", target.triple, *_flags(target), *code, *own]
+        self._compile: list[str | Path] = [*_ZIG, "cc", "-target", target.triple, *_flags(target), *code, *own]
         self._scratch = scratch
         self._stubs = scratch / "stubs"
         self._stubs.mkdir()
@@ -250,7 +250,7 @@ class BionicLinker:
         exported = f"global: {'; '.join(symbols)}; " if symbols else ""
         versions.write_text(f"LIBC {{ {exported}local: *; }};\n")
         _run([*self._compile[: len(_ZIG) + 3], "-c", source, "-o", made])
-        shared = ["-shared", "-soname", library, "--version-script", versions, "--hash-style=both"]
+        shared: list[str | Path] = ["-shared", "-soname", library, "--version-script", versions, "--hash-style=both"]
         page = ["-z", "max-page-size=16384"]
         _run([*_ZIG, "ld.lld", "-m", "aarch64linux", *shared, *page, "-o", self._stubs / library, made])
 

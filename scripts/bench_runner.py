@@ -97,7 +97,7 @@ def chained_libraries(folder: Path) -> Path:
 
 def run_once(model: Path, libraries: Path, folder: Path, on: bool) -> float:
     """Seconds of one run."""
-    command = [BUILT / "heapprof_runner", f"--model={model}", "--log_level=1"]
+    command: list[str | Path] = [BUILT / "heapprof_runner", f"--model={model}", "--log_level=1"]
     command += [f"--backend_library={libraries / 'libQnnHtp.so'}", f"--system_library={libraries / 'libQnnSystem.so'}"]
     command += [f"--{flag}={folder / flag}" for flag in _ON if on]
     start = time.perf_counter()

@@ -37,7 +37,7 @@ def judge(runner: Path, libraries: Path, model: Path, folder: Path) -> tuple[str
     """How a run of ``model`` ended in words, and what is wrong with that (None: nothing)."""
     status_path = folder / "status.json"
     status_path.unlink(missing_ok=True)
-    command = [
+    command: list[str | Path] = [
         runner,
         f"--backend_library={libraries / 'libQnnHtp.so'}",
         f"--system_library={libraries / 'libQnnSystem.so'}",

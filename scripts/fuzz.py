@@ -40,7 +40,16 @@ def build(name: str, compiler: str, folder: Path) -> Path:
     """The fuzzer of one parser."""
     made = folder / name
     flags = ["-std=c11", "-g", "-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
-    includes = ["-D_GNU_SOURCE", '-DRUNNER_TARGET="fuzz"', "-I", FOLDER / "include", "-I", RUNNER, "-I", STANDIN]
+    includes: list[str | Path] = [
+        "-D_GNU_SOURCE",
+        '-DRUNNER_TARGET="fuzz"',
+        "-I",
+        FOLDER / "include",
+        "-I",
+        RUNNER,
+        "-I",
+        STANDIN,
+    ]
     source = FOLDER / "fuzz" / f"fuzz_{name}.c"
     subprocess.run([compiler, *flags, *includes, source, *FILES[name], "-o", made, "-ldl", "-lpthread"], check=True)
     return made
@@ -52,7 +61,7 @@ def fuzz(name: str, fuzzer: Path, folder: Path, seconds: int, keep: bool) -> boo
     corpus.mkdir()
     options = [f"-max_total_time={seconds}", "-max_len=8192", "-timeout=10", "-rss_limit_mb=1024"]
     options += ["-print_final_stats=1", f"-artifact_prefix={folder}/{name}-"]
-    command = [fuzzer, *options, corpus, seeds]
+    command: list[str | Path] = [fuzzer, *options, corpus, seeds]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     stats = [line for line in done.stderr.splitlines() if line.startswith(("stat::", "SUMMARY"))]
     print(f"{name}: {'nothing found' if done.returncode == 0 else 'FOUND SOMETHING'}")

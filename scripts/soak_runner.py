@@ -43,7 +43,7 @@ def soak(cycles: int, chain: Path | None, limit: int) -> bool:
         shutil.copytree(BUILT / "standin", folder)
         conf = f"leak_per_cycle = {LEAK}\n" + (f"chain = {chain}\n" if chain else "")
         (folder / "standin.conf").write_text(conf)
-        command = [BUILT / "heapprof_runner", f"--cycles={cycles}", "--threads=4", "--log_level=1"]
+        command: list[str | Path] = [BUILT / "heapprof_runner", f"--cycles={cycles}", "--threads=4", "--log_level=1"]
         command += [f"--model={ROOT / 'tests/models/good' / name}" for name in NAMES]
         command += [f"--backend_library={folder}/libQnnHtp.so", f"--system_library={folder}/libQnnSystem.so"]
         outputs = ("heap_profiling_path", "heap_series_path", "memory_ledger_path", "status_path")

@@ -21,7 +21,8 @@ struct word {
 static const struct word stages[] = {
     {"none", FAULT_NONE},         {"log", FAULT_LOG},         {"backend", FAULT_BACKEND}, {"device", FAULT_DEVICE},
     {"profile", FAULT_PROFILE},   {"create", FAULT_CREATE},   {"retrieve", FAULT_RETRIEVE},
-    {"execute", FAULT_EXECUTE},   {"free", FAULT_FREE},       {"events", FAULT_EVENTS},   {NULL, 0},
+    {"execute", FAULT_EXECUTE},   {"free", FAULT_FREE},       {"events", FAULT_EVENTS}, {"power", FAULT_POWER},
+    {NULL, 0},
 };
 static const struct word signals[] = {
     {"SEGV", SIGSEGV}, {"ABRT", SIGABRT}, {"BUS", SIGBUS}, {"KILL", SIGKILL}, {"EXIT", CRASH_BY_EXIT}, {NULL, 0}};

@@ -16,6 +16,7 @@ enum fault_stage {
     FAULT_EXECUTE,
     FAULT_FREE,
     FAULT_EVENTS,
+    FAULT_POWER,
     FAULT_STAGE_COUNT,
 };
 

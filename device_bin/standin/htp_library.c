@@ -136,6 +136,10 @@ static qnn_error power_destroy(uint32_t id) {
 }
 
 static qnn_error power_set(uint32_t id, const qnn_power_config **list) {
+    qnn_error error = fault(FAULT_POWER);
+    if (error != QNN_OK) {
+        return error;
+    }
     if (id == 0 || id > power_configs || list == NULL) {
         return QNN_ERROR_DEVICE_HANDLE;
     }

@@ -131,6 +131,17 @@ def test_votes_are_given_back_after_an_error(run, standin, conv, kind):
     assert result.code in (22, 23, 24) and "power config 1 destroyed" in result.stderr
 
 
+@pytest.mark.parametrize(("call", "code"), [(1, 21), (2, 21), (3, 0), (4, 24)])
+def test_refused_votes(run, standin, conv, call, code):
+    flags = ["--htp_performance_mode=burst", "--log_level=3"]
+    result = run(conv, flags=flags, libraries=standin(fail_stage="power", fail_at=call))
+    assert result.code == code, result.stderr
+    assert "power config 1 destroyed" in result.stderr
+    assert ("RPC polling was refused" in result.stderr) == (call == 3)  # HTP older than V69: no error
+    if code:
+        assert result.error["call"] == "setPowerConfig"
+
+
 @pytest.mark.parametrize("mode", range(1, 9))
 def test_real_library_takes_every_mode(run, real, conv, mode):
     run.heap = False

@@ -11,16 +11,20 @@ library only and imports nothing of ``heapprof_cli``, so that a build hook can c
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import fcntl
+import functools
 import hashlib
 import importlib.util
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -140,11 +144,23 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+@functools.cache
+def _cache() -> str:
+    """A folder for zig's cache: the user's own, or a new one where the home can't be written."""
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "heapprof" / "zig"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # no home at all is a RuntimeError
+        made = tempfile.mkdtemp(prefix="heapprof-zig-")
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        return made
+    return str(folder)
+
+
 def _run(command: Sequence[str | Path]) -> None:
     words = [str(word) for word in command]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "0", "LC_ALL": "C"}
-    # A home that can't be written must not stop zig, whose cache lies there by default.
-    cache = environment.setdefault("ZIG_GLOBAL_CACHE_DIR", f"{tempfile.gettempdir()}/heapprof-zig-{os.getuid()}")
+    cache = environment.setdefault("ZIG_GLOBAL_CACHE_DIR", _cache())
     environment.setdefault("ZIG_LOCAL_CACHE_DIR", cache)
     try:
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=environment, check=False)
@@ -191,7 +207,8 @@ class DriverLinker:
     def __init__(self, target: Target, scratch: Path, cc: str | None) -> None:
         compiler = shlex.split(cc) if cc is not None else [*_ZIG, "cc", "-target", target.triple]
         self._compile = [*compiler, *_flags(target), "-D_GNU_SOURCE"]
-        self._link = [*_LINK, "-s", "-ldl", *([] if target.name == ANDROID else ["-lpthread"])]
+        own = ["-Wl,-z,max-page-size=16384"] if target.name == ANDROID else ["-lpthread"]
+        self._link = [*_LINK, "-s", "-ldl", *own]
         self._scratch = scratch
 
     def program(self, files: Sequence[Path], name: str, flags: Sequence[str] = ()) -> Path:
@@ -225,12 +242,16 @@ class BionicLinker:
 
     def program(self, files: Sequence[Path], name: str) -> Path:
         start = self._object(HERE / "android" / "crt.c", ["-fPIE", "-fno-stack-protector"])
-        objects = [self._object(file, ["-fPIE"]) for file in [*files, HERE / "android" / "abi_check.c"]]
+        objects = self._objects([*files, HERE / "android" / "abi_check.c"], ["-fPIE"])
         kind = ["-pie", "--dynamic-linker=/system/bin/linker64", "-e", "_start"]
         return self._link(kind, [start, *objects], name)
 
     def library(self, files: Sequence[Path], name: str) -> Path:
-        return self._link(["-shared", "-soname", name], [self._object(file, ["-fPIC"]) for file in files], name)
+        return self._link(["-shared", "-soname", name], self._objects(files, ["-fPIC"]), name)
+
+    def _objects(self, files: Sequence[Path], flags: Sequence[str]) -> list[Path]:
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            return list(pool.map(lambda file: self._object(file, flags), files))
 
     def _object(self, file: Path, flags: Sequence[str]) -> Path:
         made = self._scratch / f"{file.stem}{'-'.join(flags)}.o"

@@ -115,7 +115,10 @@ class Runner:
 def children(pid: int) -> list[int]:
     """The child processes of a process."""
     path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(word) for word in path.read_text().split()] if path.exists() else []
+    try:
+        return [int(word) for word in path.read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def alive(pid: int) -> bool:

@@ -230,6 +230,7 @@ typedef qnn_error (*qnn_device_create_fn)(qnn_handle log, const void **config, q
 typedef qnn_error (*qnn_get_infrastructure_fn)(const qnn_infrastructure **infrastructure);
 typedef qnn_error (*qnn_profile_create_fn)(qnn_handle backend, uint32_t level, qnn_handle *profile);
 typedef qnn_error (*qnn_get_events_fn)(qnn_handle profile, const uint64_t **ids, uint32_t *count);
+typedef qnn_error (*qnn_get_sub_events_fn)(uint64_t id, const uint64_t **ids, uint32_t *count);
 typedef qnn_error (*qnn_get_event_data_fn)(uint64_t id, qnn_event *event);
 typedef qnn_error (*qnn_create_from_binary_fn)(qnn_handle backend, qnn_handle device,
                                                const qnn_context_config **config, const void *data,

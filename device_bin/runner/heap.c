@@ -10,6 +10,8 @@
 #include "report.h"
 #include "text.h"
 
+enum { MAX_DEPTH = 4 };
+
 static const char create_call[] = "contextCreateFromBinary";
 static const char free_call[] = "contextFree";
 
@@ -75,6 +77,32 @@ static void keep(struct heap *heap) {
     heap->run.after_call = now->after_call;
 }
 
+/* Takes the events of one list, and those below them: the facts tell of top-level events, and a
+ * library that files them under another event must not lose us the numbers. */
+static bool take_list(struct heap *heap, const struct library *library, const uint64_t *ids, uint32_t count,
+                      const char *call, unsigned depth, struct failure *failure) {
+    for (uint32_t i = 0; ids != NULL && i < count; i++) {
+        qnn_event event;
+        const uint64_t *below = NULL;
+        uint32_t below_count = 0;
+        memset(&event, 0, sizeof(event));
+        qnn_error error = library->get_event_data(ids[i], &event);
+        if (error != QNN_OK) {
+            return fail(failure, error, "profileGetEventData", "event %u of %u can't be read after %s", i + 1,
+                        count, call);
+        }
+        if (event.identifier != NULL) {
+            take(heap, &event, call);
+        }
+        if (depth < MAX_DEPTH && library->get_sub_events != NULL &&
+            library->get_sub_events(ids[i], &below, &below_count) == QNN_OK &&
+            !take_list(heap, library, below, below_count, call, depth + 1, failure)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The profile handle shows only its last call's events: this has to run right after that call. */
 static bool read_events(struct heap *heap, const struct library *library, const char *call,
                         struct failure *failure) {
@@ -84,17 +112,8 @@ static bool read_events(struct heap *heap, const struct library *library, const 
     if (error != QNN_OK) {
         return fail(failure, error, "profileGetEvents", "the DSP's heap events can't be read after %s", call);
     }
-    for (uint32_t i = 0; ids != NULL && i < count; i++) {
-        qnn_event event;
-        memset(&event, 0, sizeof(event));
-        error = library->get_event_data(ids[i], &event);
-        if (error != QNN_OK) {
-            return fail(failure, error, "profileGetEventData", "event %u of %u can't be read after %s", i + 1,
-                        count, call);
-        }
-        if (event.identifier != NULL) {
-            take(heap, &event, call);
-        }
+    if (!take_list(heap, library, ids, count, call, 0, failure)) {
+        return false;
     }
     keep(heap);
     tell(heap);

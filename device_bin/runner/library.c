@@ -92,7 +92,9 @@ static bool take_backend_table(struct library *library) {
     TAKE(library->graph_retrieve, table, QNN_GRAPH_RETRIEVE);
     TAKE(library->graph_execute, table, QNN_GRAPH_EXECUTE);
     TAKE(library->error_message, table, QNN_ERROR_GET_MESSAGE);
-    return complete;
+    bool needed = complete;
+    TAKE(library->get_sub_events, table, QNN_PROFILE_GET_SUB_EVENTS);
+    return needed;
 }
 
 static bool load_backend(struct library *library, const char *name, struct failure *failure) {

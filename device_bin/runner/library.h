@@ -20,6 +20,7 @@ struct library {
     qnn_get_infrastructure_fn get_infrastructure;
     qnn_profile_create_fn profile_create;
     qnn_get_events_fn get_events;
+    qnn_get_sub_events_fn get_sub_events; /* may be NULL */
     qnn_get_event_data_fn get_event_data;
     qnn_free_fn profile_free;
     qnn_create_from_binary_fn create_from_binary;

@@ -69,6 +69,7 @@ static const struct key keys[] = {
     WORD_KEY("hang_stage", stages),
     WORD_KEY("crash_signal", signals),
     WORD_KEY("noise", noises),
+    WORD_KEY("nested", answers),
     WORD_KEY("dsp_profiling", answers),
 };
 
@@ -115,6 +116,8 @@ static void set_word(struct behaviour *b, const char *key, int value) {
         b->crash_signal = value;
     } else if (strcmp(key, "noise") == 0) {
         b->noise = (enum noise_kind)value;
+    } else if (strcmp(key, "nested") == 0) {
+        b->nested = value != 0;
     } else {
         b->dsp_profiling = value != 0;
     }

@@ -29,6 +29,7 @@ struct behaviour {
     bool after_set;
     uint64_t leak, one_time; /* bytes a cycle; bytes in the first cycle */
     bool event_before, event_after, reversed;
+    bool nested; /* all events but the first lie below the first */
     uint64_t repeat;
     enum fault_stage fail, crash, hang;
     uint64_t fail_at, crash_at, hang_at; /* which call of the kind, 1-based */

@@ -191,19 +191,30 @@ static qnn_error get_events(qnn_handle handle, const uint64_t **ids, uint32_t *c
         return QNN_ERROR_PROFILE_HANDLE;
     }
     *ids = profile->events.ids;
-    *count = profile->events.count;
+    *count = behaviour()->nested && profile->events.count > 1 ? 1 : profile->events.count;
     return QNN_OK;
 }
 
 static qnn_error get_sub_events(uint64_t id, const uint64_t **ids, uint32_t *count) {
-    qnn_event event;
+    const struct event_list *list = object_find_events(id);
     *ids = NULL;
     *count = 0;
-    return object_find_event(id, &event) ? QNN_OK : (qnn_error)QNN_ERROR_PROFILE_HANDLE;
+    if (list == NULL) {
+        return QNN_ERROR_PROFILE_HANDLE;
+    }
+    if (behaviour()->nested && id == list->ids[0]) {
+        *ids = list->ids + 1;
+        *count = list->count - 1;
+    }
+    return QNN_OK;
 }
 
 static qnn_error get_event_data(uint64_t id, qnn_event *event) {
-    return object_find_event(id, event) ? QNN_OK : (qnn_error)QNN_ERROR_PROFILE_HANDLE;
+    if (object_find_events(id) == NULL) {
+        return QNN_ERROR_PROFILE_HANDLE;
+    }
+    *event = *(const qnn_event *)(size_t)id; /* ids are the addresses of the events */
+    return QNN_OK;
 }
 
 /* As the real one: no text for 13xxx and 30xxx. */

@@ -61,15 +61,12 @@ void object_remove(struct object *gone) {
     end(gone);
 }
 
-bool object_find_event(uint64_t id, qnn_event *event) {
-    bool found = false;
+const struct event_list *object_find_events(uint64_t id) {
+    const struct event_list *found = NULL;
     pthread_mutex_lock(&lock);
-    for (struct object *object = live; object != NULL && !found; object = object->next) {
-        for (uint32_t i = 0; i < object->events.count && !found; i++) {
-            if (object->events.ids[i] == id) {
-                *event = object->events.events[i];
-                found = true;
-            }
+    for (struct object *object = live; object != NULL && found == NULL; object = object->next) {
+        for (uint32_t i = 0; i < object->events.count && found == NULL; i++) {
+            found = object->events.ids[i] == id ? &object->events : NULL;
         }
     }
     pthread_mutex_unlock(&lock);

@@ -34,7 +34,7 @@ qnn_handle object_real(qnn_handle handle, enum object_kind kind);
 /* Ends an object; a context's graphs end with it. */
 void object_remove(struct object *object);
 
-/* The event that an id stands for, or NULL. */
-bool object_find_event(uint64_t id, qnn_event *event);
+/* The live list that an event's id belongs to, or NULL. */
+const struct event_list *object_find_events(uint64_t id);
 
 #endif

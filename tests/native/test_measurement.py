@@ -132,6 +132,8 @@ def test_missing_model_is_an_input_error(run, tmp_path):
         ({"events": "before"}, BEFORE.format(928212)),
         ({"events": "after"}, AFTER.format(928212)),
         ({"order": "reversed"}, REFERENCE),
+        ({"nested": "yes"}, REFERENCE),
+        ({"nested": "yes", "order": "reversed", "repeat": 3}, REFERENCE),
         ({"repeat": 5}, REFERENCE),
         ({"repeat": 5, "order": "reversed", "before": 7, "after": 3}, BEFORE.format(7) + AFTER.format(3)),
         ({"before": 0, "after": 2**64 - 1}, BEFORE.format(0) + AFTER.format(2**64 - 1)),

@@ -18,7 +18,7 @@ from heapprof_cli.virtual.control import ControlServer
 from heapprof_cli.virtual.faults import Fault, FaultPlan, Operation
 from heapprof_cli.virtual.layout import Layout
 from heapprof_cli.virtual.shell_faults import ShellFaults
-from heapprof_cli.virtual.shell_request import parse_request
+from heapprof_cli.virtual.shell_request import ShellRequest, failed_at_once, parse_request
 from heapprof_cli.virtual.shell_service import ShellService
 from heapprof_cli.virtual.streams import Stream
 from heapprof_cli.virtual.sync_faults import SyncFaults
@@ -107,23 +107,33 @@ class Adbd:
         if service.startswith("reboot:"):
             asyncio.get_running_loop().call_soon(self.reboot)
             return True
-        watch = self.faults.begin(Operation(service))
-        fault = watch.at_start()
-        if fault is not None and fault.action not in ("fail", "kill", "corrupt"):
-            return self._spoil_start(connection, stream, fault)
-        strike = functools.partial(self.strike, connection)
         if service == "sync:":
-            channel = Channel(stream, connection.give_back)
-            stream.service = channel
-            channel.start(SyncService(channel, self.layout, SyncFaults(self.faults, channel, strike)).run)
-            return True
+            return self._serve_sync(connection, stream)
         request = parse_request(service)
-        if request is None:
-            return False
+        return request is not None and self._serve_shell(connection, stream, service, request)
+
+    def _serve_sync(self, connection: Connection, stream: Stream) -> bool:
+        fault = self.faults.begin(Operation("sync:")).at_start()
+        if fault is not None:
+            return self._spoil_start(connection, stream, fault)
+        channel = Channel(stream, connection.give_back)
+        stream.service = channel
+        faults = SyncFaults(self.faults, channel, functools.partial(self.strike, connection))
+        channel.start(SyncService(channel, self.layout, faults).run)
+        return True
+
+    def _serve_shell(self, connection: Connection, stream: Stream, service: str, request: ShellRequest) -> bool:
+        watch = self.faults.begin(Operation(service))
+        faults = ShellFaults(watch, stream, functools.partial(self.strike, connection))
+        fault = faults.begin()
+        if fault is not None and fault.action == "fail":
+            stream.write(failed_at_once(request, fault.text))
+            stream.close()
+            return True
+        if fault is not None:
+            return self._spoil_start(connection, stream, fault)
         try:
-            stream.service = ShellService(
-                stream, request, self.layout, self._environment(), ShellFaults(watch, stream, strike)
-            )
+            stream.service = ShellService(stream, request, self.layout, self._environment(), faults)
         except OSError:
             logging.getLogger(__name__).exception("can't start a shell")
             return False
@@ -131,12 +141,14 @@ class Adbd:
 
     def _spoil_start(self, connection: Connection, stream: Stream, fault: Fault) -> bool:
         """A fault instead of a service; False refuses it."""
-        if fault.action == "refuse":
+        if fault.action in ("refuse", "fail"):
             return False
         if fault.action == "garbage":
-            stream.write(os.urandom(64))
-            stream.close()
-        elif fault.action == "truncate":
+            # After the OKAY that opens the stream: servers lose what comes before it.
+            loop = asyncio.get_running_loop()
+            loop.call_soon(stream.write, os.urandom(64))
+            loop.call_soon(stream.close)
+        elif fault.action in ("truncate", "corrupt", "kill"):
             stream.close()
         elif fault.action != "stall":
             self.strike(connection, fault)

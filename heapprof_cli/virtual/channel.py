@@ -63,7 +63,7 @@ class Channel:
 
     def read(self, count: int) -> memoryview:
         """Exactly ``count`` bytes, good until the next read. Raises ChannelClosed."""
-        if self._position == len(self._current):
+        if count and self._position == len(self._current):
             self._next()
         if len(self._current) - self._position >= count:
             return self._take(count)

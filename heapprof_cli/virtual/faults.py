@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Action = Literal["drop", "stall", "refuse", "fail", "corrupt", "truncate", "garbage", "reboot", "offline", "kill"]
 """
@@ -44,7 +44,7 @@ class Fault:
     path: str | None = None
     """A pattern for the path of the request in ``sync:``."""
     after_bytes: int = 0
-    """So much content passes before it happens: a file's bytes as sent, or what a shell prints."""
+    """So much content passes before it happens: a file's bytes as sent, or what a shell prints. 0: at the start."""
     skip: int = 0
     """So many operations that match are left alone first."""
     times: int | None = 1
@@ -52,20 +52,26 @@ class Fault:
     text: str = "injected failure"
     seconds: float = 1.0
 
+    def __post_init__(self) -> None:
+        if self.action not in get_args(Action):
+            raise ValueError(f"no such fault: {self.action!r}")
+        if self.command is not None and (self.action == "kill" or self.service not in (None, "sync:")):
+            raise ValueError("a fault of a sync request is in sync:, where no shell can be killed")
+
     def matches(self, operation: Operation) -> bool:
-        if operation.service == "connect" and self.service != "connect":
-            return False
+        """Whether it is for this operation."""
+        if operation.service == "connect" or self.service == "connect":
+            return operation.service == self.service
         if self.service is not None and not fnmatch.fnmatchcase(operation.service, self.service):
             return False
-        if (self.command is None) != (operation.command is None):
-            # A fault for a whole service does not strike its requests, too.
-            return self.command is None and self._needs_content(operation)
-        if self.command is not None and self.command not in (operation.command, operation.kind):
+        if operation.command is None:
+            # What passes in sync: passes in its requests; the stream itself has no content.
+            return self.command is None and not (operation.service == "sync:" and self.after_bytes > 0)
+        if self.command is None and self.after_bytes <= 0:
+            return False  # for a whole service: it strikes when that is opened
+        if self.command not in (None, operation.command, operation.kind):
             return False
         return self.path is None or fnmatch.fnmatchcase(operation.path, self.path)
-
-    def _needs_content(self, operation: Operation) -> bool:
-        return self.after_bytes > 0 and operation.kind in ("SEND", "RECV")
 
 
 @dataclass(frozen=True)
@@ -158,9 +164,6 @@ class Watch:
         self._armed = armed
         self._passed = 0
 
-    def __bool__(self) -> bool:
-        return bool(self._armed)
-
     def at_start(self) -> Fault | None:
         """The fault that happens before any content passes."""
         return self._first(lambda fault: fault.after_bytes <= 0)
@@ -172,7 +175,7 @@ class Watch:
         self._passed += count
         return self._first(lambda fault: fault.after_bytes < self._passed)
 
-    def _first(self, due: Any) -> Fault | None:
+    def _first(self, due: Callable[[Fault], bool]) -> Fault | None:
         for armed in self._armed:
             if due(armed.fault) and self._plan.claim(armed):
                 self._armed.remove(armed)

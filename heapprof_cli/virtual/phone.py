@@ -146,7 +146,7 @@ class VirtualPhone:
     # what it does
 
     def connect(self) -> str:
-        """Connect its adb server afresh, as after a drop; the state: ``device`` or ``unauthorized``.
+        """Connect its adb server afresh, as after a drop; what the server says of it.
 
         What still runs over the old connection is cut. Raises AdbServerError when the phone can't be reached.
         """

@@ -136,8 +136,9 @@ class PrivateAdbServer:
             self.query(f"host:disconnect:{serial}")
 
     def connect_afresh(self, serial: str, seconds: float = 20.0) -> str:
-        """Forget ``HOST:PORT``, then connect; its state. Raises AdbServerError when it stays away so long.
+        """Forget ``HOST:PORT``, then connect; what the server says of it.
 
+        Raises AdbServerError when the phone stays away for so many seconds.
         Without forgetting, a server says "already connected" of what has just been cut.
         """
         limit = time.monotonic() + seconds
@@ -146,7 +147,7 @@ class PrivateAdbServer:
             said = self.connect(serial)
             state = self.states().get(serial, "absent")
             if state == "unauthorized" or (state == "device" and said.startswith("connected")):
-                return state
+                return said
             if time.monotonic() > limit:
                 raise AdbServerError(f"the private adb server can't connect to {serial}: {said} ({state})")
             time.sleep(0.02)

@@ -46,6 +46,14 @@ def parse_request(service: str) -> ShellRequest | None:
     return ShellRequest(command, packets, terminal, term)
 
 
+def failed_at_once(request: ShellRequest, text: str) -> bytes:
+    """What a shell that says ``text`` and fails sends: on stderr with exit code 1 where there are packets."""
+    said = text.encode() + b"\n"
+    if not request.packets:
+        return said
+    return PACKET.pack(STDERR, len(said)) + said + PACKET.pack(EXIT, 1) + b"\1"
+
+
 class PacketReader:
     """Takes shell v2 packets apart, however they are cut; long ones come in parts."""
 

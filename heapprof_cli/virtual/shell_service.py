@@ -46,6 +46,7 @@ class ShellService:
         self._input: asyncio.Queue[memoryview | None] = asyncio.Queue()
         self._descriptors: set[int] = set()
         self._shell = self._start(layout, environment)
+        faults.started(self._shell.pid)
         self._ended = self._loop.create_task(self._shell.wait())
         self._feeder = self._loop.create_task(self._feed())
         self._teller = self._loop.create_task(self._tell())
@@ -79,10 +80,6 @@ class ShellService:
             os.close(theirs)
             if errors_theirs is not None:
                 os.close(errors_theirs)
-
-    @property
-    def pid(self) -> int:
-        return self._shell.pid
 
     # from the computer
 
@@ -145,7 +142,7 @@ class ShellService:
         head = shell_request.PACKET.size if self._request.packets else 0
         buffer = memoryview(bytearray(head + _BUFFER))
         while count := await descriptors.read_into(descriptor, buffer[head:]):
-            content = await self._faults.output(buffer[head : head + count], self)
+            content = await self._faults.output(buffer[head : head + count], self._shell.pid)
             if head:
                 shell_request.PACKET.pack_into(buffer, 0, kind, len(content))
             await self._send(buffer[: head + len(content)])

@@ -7,6 +7,10 @@ import os
 import stat
 
 
+class SyncFailure(Exception):
+    """The phone answers FAIL with this text."""
+
+
 def remove_before(path: str, *, for_link: bool = False) -> bool:
     """Remove an old file or link at ``path``; folders, devices and, for a new link, links stay (as in adbd).
 

@@ -17,13 +17,9 @@ from heapprof_cli.virtual.channel import Channel, ChannelClosed
 from heapprof_cli.virtual.compression import Codec, CodecError, codec_for
 from heapprof_cli.virtual.layout import Layout
 from heapprof_cli.virtual.sync_faults import SyncFaults
-from heapprof_cli.virtual.sync_files import create, make_parents, remove_before, write_all
+from heapprof_cli.virtual.sync_files import SyncFailure, create, make_parents, remove_before, write_all
 
 _READ_AT_ONCE = 15  # pieces of 64 KiB: just under one packet of 1 MiB
-
-
-class SyncFailure(Exception):
-    """The phone answers FAIL with this text."""
 
 
 class _Refused(SyncFailure):
@@ -41,15 +37,15 @@ class SyncService:
         self._channel = channel
         self._layout = layout
         self._faults = faults
-        self._answers: dict[bytes, Callable[[str], bool]] = {
+        self._answers: dict[bytes, Callable[[str, memoryview], bool]] = {
             b"STAT": self._stat_v1,
-            b"STA2": lambda path: self._stat_v2(b"STA2", path, os.stat),
-            b"LST2": lambda path: self._stat_v2(b"LST2", path, os.lstat),
-            b"LIST": lambda path: self._list(path, 1),
-            b"LIS2": lambda path: self._list(path, 2),
+            b"STA2": lambda path, _: self._stat_v2(b"STA2", path, os.stat),
+            b"LST2": lambda path, _: self._stat_v2(b"LST2", path, os.lstat),
+            b"LIST": lambda path, _: self._list(path, 1),
+            b"LIS2": lambda path, _: self._list(path, 2),
             b"SEND": self._send_v1,
             b"SND2": self._send_v2,
-            b"RECV": lambda path: self._receive(path, None),
+            b"RECV": lambda path, _: self._receive(path, None),
             b"RCV2": self._receive_v2,
         }
 
@@ -68,9 +64,15 @@ class SyncService:
             path = os.fsdecode(bytes(self._channel.read(length)))
             if name not in self._answers:
                 raise _Refused(f"unknown command {int.from_bytes(name, 'little'):08x}")
+            more = self._channel.read(sync_wire.MORE.get(name, 0))
+            if more and bytes(more[:4]) != name:
+                raise _Refused(f"unexpected message after {name.decode()}")
             self._faults.begin(name.decode(), path)
-            return self._answers[name](path)
+            return self._answers[name](path, more)
         except SyncFailure as failure:
+            if name in (b"SEND", b"SND2") and not isinstance(failure, _Refused):
+                self._refuse_sent(failure)
+                return False
             self._say(sync_wire.failure(str(failure)))
             return not isinstance(failure, _Refused)
 
@@ -79,7 +81,7 @@ class SyncService:
 
     # questions
 
-    def _stat_v1(self, path: str) -> bool:
+    def _stat_v1(self, path: str, _more: memoryview) -> bool:
         found = None
         with contextlib.suppress(OSError, ValueError):
             found = os.lstat(path)
@@ -105,37 +107,30 @@ class SyncService:
 
     # to the phone
 
-    def _send_v1(self, spec: str) -> bool:
+    def _send_v1(self, spec: str, _more: memoryview) -> bool:
         path, comma, mode = spec.rpartition(",")
         if not comma or not mode.isdigit():
             raise _Refused("missing , in ID_SEND_V1" if not comma else "bad mode")
         return self._send(path, int(mode), None, dry_run=False)
 
-    def _send_v2(self, path: str) -> bool:
-        name, mode, flags = sync_wire.SEND_V2.unpack(self._channel.read(sync_wire.SEND_V2.size))
-        if name != b"SND2":
-            raise _Refused("unexpected message in ID_SEND_V2")
+    def _send_v2(self, path: str, more: memoryview) -> bool:
+        _, mode, flags = sync_wire.SEND_V2.unpack(more)
         dry_run = bool(flags & sync_wire.FLAG_DRY_RUN)
         return self._send(path, mode, self._codec(flags & ~sync_wire.FLAG_DRY_RUN), dry_run=dry_run)
 
     def _send(self, path: str, mode: int, codec: Codec | None, *, dry_run: bool) -> bool:
         if stat.S_ISLNK(mode):
-            self._send_link(path, dry_run)
-            return True
+            return self._send_link(path, dry_run)
         remove_broken = not dry_run and self._layout.may_write(path) and remove_before(path)
         mode &= 0o777
         mode |= (mode >> 3) & 0o070  # adbd gives the group what the user may do,
         mode |= (mode >> 3) & 0o007  # and then others what the group may
         try:
             moment = self._send_file(path, mode, codec, dry_run)
-        except SyncFailure as failure:
-            self._refuse_sent(failure)
+        except (SyncFailure, ChannelClosed):
             if remove_broken:
-                _forget(path)
-            return False
-        except ChannelClosed:
-            if remove_broken:
-                _forget(path)
+                with contextlib.suppress(OSError, ValueError):
+                    os.unlink(path)
             raise
         if not dry_run:
             with contextlib.suppress(OSError):
@@ -155,7 +150,7 @@ class SyncService:
                     raise SyncFailure("invalid data message")
                 if size > sync_wire.MAX_DATA:
                     raise SyncFailure("oversize data message")
-                data = self._faults.incoming(self._channel.read(size))
+                data = self._faults.content(self._channel.read(size))
                 self._unpack(target, data, codec)
         finally:
             os.close(target)
@@ -184,7 +179,7 @@ class SyncService:
         except CodecError:
             raise SyncFailure("decompress failed") from None
 
-    def _send_link(self, path: str, dry_run: bool) -> None:
+    def _send_link(self, path: str, dry_run: bool) -> bool:
         name, size = sync_wire.REQUEST.unpack(self._channel.read(sync_wire.REQUEST.size))
         if name != b"DATA" or size > sync_wire.MAX_DATA:
             raise _Refused("invalid data message: expected ID_DATA")
@@ -198,6 +193,7 @@ class SyncService:
             with contextlib.suppress(OSError):
                 os.utime(path, (moment, moment), follow_symlinks=False)
         self._say(sync_wire.OKAY)
+        return True
 
     def _make_link(self, target: bytes, path: str) -> None:
         if not self._layout.may_write(path):
@@ -220,10 +216,8 @@ class SyncService:
 
     # from the phone
 
-    def _receive_v2(self, path: str) -> bool:
-        name, flags = sync_wire.RECEIVE_V2.unpack(self._channel.read(sync_wire.RECEIVE_V2.size))
-        if name != b"RCV2":
-            raise _Refused("unexpected message in ID_RECV_V2")
+    def _receive_v2(self, path: str, more: memoryview) -> bool:
+        _, flags = sync_wire.RECEIVE_V2.unpack(more)
         return self._receive(path, self._codec(flags))
 
     def _receive(self, path: str, codec: Codec | None) -> bool:
@@ -250,7 +244,7 @@ class SyncService:
         pieces: list[bytes | memoryview] = []
         view = memoryview(data)
         for start in range(0, len(view), sync_wire.MAX_DATA):
-            piece = self._faults.outgoing(view[start : start + sync_wire.MAX_DATA])
+            piece = self._faults.content(view[start : start + sync_wire.MAX_DATA])
             pieces += [sync_wire.REQUEST.pack(b"DATA", len(piece)), piece]
         self._channel.write(b"".join(pieces))
 
@@ -271,8 +265,3 @@ def _looked(look: Callable[[str], os.stat_result], path: str) -> tuple[os.stat_r
         return None, error.errno or errno.EIO
     except ValueError:  # a NUL in the path
         return None, errno.EINVAL
-
-
-def _forget(path: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)

@@ -18,6 +18,9 @@ _ENTRY_V2 = struct.Struct("<4sI2Q4IQ3qI")
 SEND_V2 = struct.Struct("<4s2I")
 RECEIVE_V2 = struct.Struct("<4sI")
 
+MORE = {b"SND2": SEND_V2.size, b"RCV2": RECEIVE_V2.size}
+"""How many bytes follow the path of a request."""
+
 FLAG_BROTLI = 1
 FLAG_LZ4 = 2
 FLAG_ZSTD = 4

@@ -9,7 +9,7 @@
 #include "performance.h"
 #include "text.h"
 
-enum kind { TEXT, LIST, NUMBER, MODE, SWITCH };
+enum kind { TEXT, LIST, NUMBER, SECONDS, MODE, SWITCH };
 
 struct entry {
     const char *name;
@@ -41,7 +41,7 @@ static const struct entry table[] = {
     {"cycles", NUMBER, AT(cycles), 1, 1000000000, "create, execute and free all this many times (1)"},
     {"threads", NUMBER, AT(threads), 1, 64, "contexts handled at the same time (1)"},
     {"share_spill_fill", NUMBER, AT(spill_fill), 0, UINT64_MAX, "BYTES of one spill-fill buffer shared by all contexts (0 = not shared)"},
-    {"time_limit", NUMBER, AT(time_limit), 0, 31536000, "seconds after which the run is ended (0 = none)"},
+    {"time_limit", SECONDS, AT(time_limit_ms), 0, 31536000, "seconds (2 or 0.5) after which the run is ended (0 = none)"},
     {"version", SWITCH, AT(version), 0, 0, "print the version"},
     {"help", SWITCH, AT(help), 0, 0, "print this"},
 };
@@ -82,6 +82,26 @@ static bool set_number(const struct entry *entry, void *field, const char *value
     return true;
 }
 
+/* "2" or "2.5", kept in milliseconds; smaller parts count as one, so that a limit is never none. */
+static bool set_seconds(const struct entry *entry, uint64_t *field, const char *value, struct text *problem) {
+    char whole[24];
+    const char *dot = strchr(value, '.');
+    size_t length = dot != NULL ? (size_t)(dot - value) : strlen(value);
+    uint64_t seconds = 0, part = 0, unit = 1000;
+    copy_text(whole, length < sizeof(whole) ? length + 1 : sizeof(whole), value);
+    if (length >= sizeof(whole) || !parse_number(whole, entry->maximum, &seconds) ||
+        (dot != NULL && !parse_number(dot + 1, UINT64_MAX, &part))) {
+        return complain(problem, entry, value, "no number of seconds (up to a year)");
+    }
+    uint64_t milliseconds = 0;
+    for (const char *digit = dot != NULL ? dot + 1 : ""; *digit != '\0'; digit++) {
+        unit /= 10;
+        milliseconds += unit * (uint64_t)(*digit - '0');
+    }
+    *field = seconds * 1000 + (milliseconds == 0 && part > 0 ? 1 : milliseconds);
+    return true;
+}
+
 static bool set_value(const struct entry *entry, struct options *options, const char *value, struct text *problem) {
     void *field = (char *)options + entry->offset;
     switch (entry->kind) {
@@ -103,6 +123,8 @@ static bool set_value(const struct entry *entry, struct options *options, const 
         return true;
     case NUMBER:
         return set_number(entry, field, value, problem);
+    case SECONDS:
+        return set_seconds(entry, field, value, problem);
     case MODE: {
         int mode = performance_mode_of(value);
         if (mode < 0) {

@@ -31,7 +31,7 @@ struct options {
     uint64_t cycles;
     uint64_t threads;
     uint64_t spill_fill; /* bytes of the buffer that the contexts share; 0: not shared */
-    uint64_t time_limit; /* seconds; 0: none */
+    uint64_t time_limit_ms; /* 0: none */
     bool help, version;
 };
 

@@ -181,7 +181,8 @@ static int judge(struct supervisor *self, enum outcome outcome, int wait_status)
     end_child(self);
     read_messages(self);
     if (outcome == TIME_OVER) {
-        snprintf(what, sizeof(what), "the time limit of %llu s is over", (unsigned long long)self->options->time_limit);
+        unsigned long long limit = self->options->time_limit_ms;
+        snprintf(what, sizeof(what), "the time limit of %llu.%03llu s is over", limit / 1000, limit % 1000);
         return conclude(self, "timed_out", EXIT_TIME_LIMIT, what);
     }
     snprintf(what, sizeof(what), "the runner was told to stop (signal %d)", self->stop_signal);
@@ -254,7 +255,7 @@ int supervise(const struct options *options) {
     struct supervisor self;
     sigset_t blocked, before;
     int ends[2];
-    uint64_t deadline = options->time_limit > 0 ? now_ns() + options->time_limit * 1000000000u : 0;
+    uint64_t deadline = options->time_limit_ms > 0 ? now_ns() + options->time_limit_ms * 1000000u : 0;
     memset(&self, 0, sizeof(self));
     self.options = options;
     status_init(&self.status, options);

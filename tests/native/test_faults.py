@@ -80,6 +80,12 @@ def test_hang_ends_at_the_time_limit_and_leaves_no_process(run, standin, conv, k
     assert (status["state"], status["stage"], status["exit_code"]) == ("timed_out", EXITS[kind][0], 31)
 
 
+@pytest.mark.parametrize(("limit", "words"), [("0.25", "0.250 s"), ("1", "1.000 s"), ("0.0001", "0.001 s")])
+def test_time_limits_may_be_parts_of_a_second(run, standin, conv, limit, words):
+    result = run(conv, flags=[f"--time_limit={limit}"], libraries=standin(hang_stage="create"))
+    assert result.code == 31 and f"the time limit of {words} is over" in result.error["message"]
+
+
 @pytest.mark.parametrize("failing", [1, 2, 3])
 def test_a_failed_create_is_not_counted(run, standin, conv, failing):
     result = run(conv, conv, conv, libraries=standin(fail_stage="create", fail_at=failing))

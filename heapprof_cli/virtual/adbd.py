@@ -127,8 +127,7 @@ class Adbd:
         faults = ShellFaults(watch, stream, functools.partial(self.strike, connection))
         fault = faults.begin()
         if fault is not None and fault.action == "fail":
-            stream.write(failed_at_once(request, fault.text))
-            stream.close()
+            self._say_and_close(stream, failed_at_once(request, fault.text))
             return True
         if fault is not None:
             return self._spoil_start(connection, stream, fault)
@@ -144,15 +143,18 @@ class Adbd:
         if fault.action in ("refuse", "fail"):
             return False
         if fault.action == "garbage":
-            # After the OKAY that opens the stream: servers lose what comes before it.
-            loop = asyncio.get_running_loop()
-            loop.call_soon(stream.write, os.urandom(64))
-            loop.call_soon(stream.close)
+            self._say_and_close(stream, os.urandom(64))
         elif fault.action in ("truncate", "corrupt", "kill"):
-            stream.close()
+            self._say_and_close(stream, b"")
         elif fault.action != "stall":
             self.strike(connection, fault)
         return True
+
+    def _say_and_close(self, stream: Stream, data: bytes) -> None:
+        """Say one thing after the OKAY that opens the stream: servers lose what comes before it."""
+        loop = asyncio.get_running_loop()
+        loop.call_soon(stream.write, data)
+        loop.call_soon(stream.close)
 
     def _environment(self) -> dict[str, str]:
         """adbd's environment for shells, as a phone's ``adb shell env`` shows it."""

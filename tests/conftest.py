@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,14 @@ def phone(shared_phone: VirtualPhone) -> Iterator[VirtualPhone]:
     yield shared_phone
     assert litter(shared_phone) == []
     assert [line for _, line in shared_phone.processes() if line.startswith("./heapprof_runner")] == []
+
+
+def wait_until(true: Callable[[], bool], otherwise: str, seconds: float = 20) -> None:
+    """Wait for something that happens soon; fail with ``otherwise`` when it does not."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, otherwise
+        time.sleep(0.05)
 
 
 def litter(phone: VirtualPhone) -> list[str]:

@@ -63,19 +63,22 @@ def _place(workspace: str) -> str:
 
 
 def take(workspace: str, owner: Owner, gone: str | None) -> str:
-    """Takes the lease, or says who has it: prints ``lease=taken`` or ``lease=busy TOKEN USER HOST PID LEFT``.
+    """Takes the lease, or says who has it: prints ``lease=taken``, ``lease=busy TOKEN USER HOST PID LEFT``, or
+    ``lease=impossible`` with the reason on stderr.
 
     A lease is broken when it has expired, when the phone has rebooted since, or when it is that of the
     token ``gone``, whose owner is known to be dead; then ``broken=TOKEN`` is printed first. Only one of
     several breakers can make the folder that stands for breaking that very lease.
     """
-    ours = shlex.quote(owner.line())
+    token = _word(owner.token)
     return _place(workspace) + (
         f"gone={shlex.quote(gone or '-')}; "
-        'put() { echo "$(($(up)+' + str(SECONDS) + f')) $boot {owner.line()}" > "$L/owner.{_word(owner.token)}" && '
-        f'mv "$L/owner.{_word(owner.token)}" "$L/owner"; }}; '
-        'try() { if mkdir "$L" 2>/dev/null; then put && echo lease=taken; exit 0; fi; }; '
-        "try; "
+        f'put() {{ echo "$(($(up)+{SECONDS})) $boot {owner.line()}" > "$L/owner.{token}" && '
+        f'mv "$L/owner.{token}" "$L/owner"; }}; '
+        'try() { if e=$(mkdir "$L" 2>&1); then '
+        'if put; then rm -rf "$L".old.*; echo lease=taken; else rm -rf "$L"; echo lease=impossible; fi; exit 0; fi; }; '
+        # Twice: its holder may have given it back between our mkdir and the look at it.
+        'try; [ -d "$L" ] || try; [ -d "$L" ] || { echo lease=impossible; echo "$e" >&2; exit 0; }; '
         'o=$(cat "$L/owner" 2>/dev/null); set -- $o; '
         # No owner line: being taken right now, or its taker died in between.
         'if [ $# -lt 6 ]; then at=$(stat -c %Y "$L" 2>/dev/null || echo 0); '
@@ -89,9 +92,9 @@ def take(workspace: str, owner: Owner, gone: str | None) -> str:
         'rmdir "$B" 2>/dev/null; fi; '
         'if mkdir "$B" 2>/dev/null; then '
         'if [ "$(cat "$L/owner" 2>/dev/null)" = "$o" ]; then '
-        f'echo "broken=$3"; mv "$L" "$L.old.{_word(owner.token)}" && rm -rf "$L.old.{_word(owner.token)}"; fi; '
+        f'echo "broken=$3"; mv "$L" "$L.old.{token}" && rm -rf "$L.old.{token}"; fi; '
         'rmdir "$B"; try; fi; '
-        f"echo lease=busy; : {ours}"
+        "echo lease=busy"
     )
 
 

@@ -64,6 +64,7 @@ class Phone:
         self._serial = entry.serial
         self._stall_seconds = stall_seconds
         self._features: frozenset[str] | None = None
+        self._given_up = False
         self.alias = alias or entry.alias
 
     def survey(self, workspace: str, store: str) -> tuple[DeviceFacts, Inventory, LeaseState | None]:
@@ -228,14 +229,15 @@ class Phone:
         return int(freed[1]) * 1024
 
     def back_within(self, seconds: float) -> bool:
-        """Wait until the phone is ready again; False when it is not within ``seconds``."""
-        until = time.monotonic() + seconds
+        """Wait until the phone is ready; False when it is not within ``seconds``, or was not when last waited for."""
+        until = time.monotonic() + (0 if self._given_up else seconds)
         while True:
             with contextlib.suppress(HeapprofError):
                 entries = parse_devices(self._server.query("host:devices-l"))
                 if any(entry.serial == self._serial and entry.state == READY for entry in entries):
                     return True
             if time.monotonic() >= until:
+                self._given_up = True  # waiting once is enough; later steps just look
                 return False
             time.sleep(0.2)
 

@@ -17,6 +17,10 @@ _MAX_PACKET = 8 * 1024 * 1024
 _MAX_COMMAND = 32 * 1024
 
 
+class _NonsenseError(Exception):
+    """What came is no packet of the protocol."""
+
+
 @dataclass(frozen=True)
 class ShellResult:
     """How a command on the phone ended. ``status`` is 128 + n after signal n."""
@@ -59,6 +63,13 @@ def run_shell(
                 hints=("check the cable or the network and that the phone is awake; raise --stall-timeout",),
                 transient=True,
             ) from error
+        except _NonsenseError as error:
+            raise DeviceError(
+                f"the phone's answer in the stage '{stage}' makes no sense: {error}",
+                stage=stage,
+                hints=("the connection damages data: try another cable or port; else reboot the phone",),
+                transient=True,
+            ) from error
         except (EOFError, OSError, AdbError) as error:
             raise DeviceError(
                 "the connection to the phone was lost while a command ran on it",
@@ -74,8 +85,8 @@ def _pump(connection: Connection, deadline: Deadline, stdout: Capture, stderr: C
         connection.conn.settimeout(deadline.remaining())
         header = connection.receive_exact(5)
         kind, length = header[0], int.from_bytes(header[1:], "little")
-        if length > _MAX_PACKET:
-            raise EOFError(f"a shell packet of {length} bytes")
+        if kind not in (_STDOUT, _STDERR, _EXIT) or length > _MAX_PACKET:
+            raise _NonsenseError(f"a packet of kind {kind} with {length} bytes")
         remaining = length
         payload = bytearray()
         while remaining:
@@ -88,5 +99,5 @@ def _pump(connection: Connection, deadline: Deadline, stdout: Capture, stderr: C
                 stderr.add(payload)
         if kind == _EXIT:
             if length != 1:
-                raise EOFError("an exit packet of a wrong size")
+                raise _NonsenseError(f"an exit status of {length} bytes")
             return payload[0]

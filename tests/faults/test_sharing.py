@@ -1,0 +1,169 @@
+"""Several who want one phone, owners that die, servers that go, runners that are killed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from heapprof_cli.virtual import PrivateAdbServer, VirtualPhone
+from tests.conftest import Ended, OnPhone, wait_until
+from tests.faults.test_matrix import adb_programs
+from tests.faults.tools import Started, check_nothing_left, check_truth, on_phone_shell, runners, unique_numbers
+
+LEASE = "/data/local/tmp/.heapprof-lease"
+
+
+@pytest.fixture(params=sorted(adb_programs()))
+def own(request: pytest.FixtureRequest, heapprof: Callable[..., Ended]) -> Iterator[OnPhone]:
+    """A phone of the test's own, on each generation of adb server at hand."""
+    with VirtualPhone(adb=adb_programs()[request.param]) as phone:
+        yield OnPhone(phone, heapprof)
+
+
+def start(on: OnPhone, home: Path, libs: Path, model: Path, *more: str) -> Started:
+    return Started(home, ["run", *on.flags(), "--qnn-libs", libs, "--format", "json", *more, model])
+
+
+def running(on: OnPhone) -> None:
+    wait_until(lambda: bool(runners(on.phone)), "the runner never started")
+
+
+def test_eight_at_once_take_turns(own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path) -> None:
+    numbers = [unique_numbers(f"turn {i}") for i in range(8)]
+    runs = [
+        start(own, tmp_path, standin(before=b, after=a, execute_delay_ms=100), model, "--wait", "80")
+        for b, a in numbers
+    ]
+    most, done = 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not done.is_set():
+            lines = {line for _, line in own.phone.processes() if line.startswith("./heapprof_runner")}
+            most = max(most, len(lines))  # a run's two processes have one command line
+            time.sleep(0.02)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        for run, (before, after) in zip(runs, numbers, strict=True):
+            ended = run.ended(100)
+            assert ended.code == 0, ended.stderr
+            check_truth(ended, before, after)
+    finally:
+        done.set()
+        watcher.join()
+    assert most == 1
+    check_nothing_left(own.phone)
+
+
+def test_a_second_server_is_excluded_too(
+    own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    libs = standin(execute_delay_ms=6000)
+    first = start(own, tmp_path, libs, model)
+    running(own)
+    with PrivateAdbServer() as server:
+        server.connect_afresh(own.phone.serial)
+        flags = ["--serial", own.phone.serial, "--adb-port", str(server.port)]
+        busy = own.heapprof("run", *flags, "--format", "json", model)
+        assert (busy.code, busy.json["error"]["code"]) == (75, "busy")
+        assert "measured by" in busy.json["error"]["message"] and "--wait" in busy.json["error"]["hints"][0]
+        (listed,) = own.heapprof("devices", "--adb-port", str(server.port), "--format", "json").json["devices"]
+        assert listed["lease"] and "process" in listed["lease"]
+        waited = own.heapprof("run", *flags, "--wait", "30", "--format", "json", model)
+        assert waited.code == 0, waited.stderr
+    assert first.ended().code == 0
+    check_nothing_left(own.phone)
+
+
+def test_a_holder_killed_here_frees_the_phone_at_once(
+    own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    run = start(own, tmp_path, standin(hang_stage="execute"), model)
+    running(own)
+    run.process.kill()
+    run.ended()
+    done = own.run("--format", "json", model)
+    assert done.code == 0, done.stderr
+    assert "gone" in " ".join(done.json["warnings"])
+    check_nothing_left(own.phone)
+
+
+def test_a_holder_killed_elsewhere_frees_the_phone_by_its_expiry(
+    own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    run = start(own, tmp_path, standin(hang_stage="execute"), model)
+    running(own)
+    run.process.kill()
+    run.ended()
+    # As if it had been another computer's, with three seconds to go.
+    on_phone_shell(
+        own.phone,
+        f"set -- $(cat {LEASE}/owner); u=$(cat /proc/uptime); "
+        f"echo $((${{u%%.*}}+3)) $2 $3 $4 elsewhere $6 > {LEASE}/owner",
+    )
+    busy = own.run("--format", "json", model)
+    assert busy.code == 75 and "elsewhere" in busy.json["error"]["message"]
+    done = own.run("--wait", "20", "--format", "json", model)
+    assert done.code == 0, done.stderr
+    check_nothing_left(own.phone)
+
+
+@pytest.mark.parametrize("who", ["supervisor", "child"])
+def test_a_killed_runner(own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path, who: str) -> None:
+    before, after = unique_numbers(who)
+    run = start(own, tmp_path, standin(before=before, after=after, hang_stage="execute"), model)
+    wait_until(lambda: len(runners(own.phone)) == 2, "the runner never started")
+    pids = sorted(runners(own.phone))
+    on_phone_shell(own.phone, f"kill -9 {pids[0] if who == 'supervisor' else pids[1]}")
+    done = run.ended()
+    assert (done.code, done.json["error"]["code"]) == (5, "runner_failed")
+    assert "SIGKILL" in done.json["error"]["message"]
+    check_truth(done, before, after)
+    check_nothing_left(own.phone)
+    assert own.run(model).code == 0
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_killed_server(own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path, when: str) -> None:
+    before, after = unique_numbers(when)
+    libs = standin(before=before, after=after, hang_stage="execute")
+    server = own.phone.adb_server
+    assert server is not None
+    if when == "before":
+        server.kill()
+    run = start(own, tmp_path, libs, model)
+    if when == "during":
+        running(own)
+        server.kill()
+    done = run.ended()
+    assert (done.code, done.json["error"]["code"]) == (4, "device")
+    check_truth(done, before, after)
+    server.start()
+    own.phone.connect()
+    wait_until(lambda: not runners(own.phone), "the runner outlived its connection")
+    again = own.run("--wait", "5", "--format", "json", model)
+    assert again.code == 0, again.stderr
+    check_nothing_left(own.phone)
+
+
+def test_a_pulled_cable_ends_the_runner(
+    own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    before, after = unique_numbers("cable")
+    run = start(own, tmp_path, standin(before=before, after=after, hang_stage="execute"), model)
+    running(own)
+    own.phone.go_offline(1.0)
+    wait_until(lambda: not runners(own.phone), "the runner outlived the cable")
+    done = run.ended()
+    assert done.code == 4, done.stderr
+    check_truth(done, before, after)
+    assert done.json["before_bytes"] == before, "what was measured until then is kept"
+    own.phone.connect()
+    check_nothing_left(own.phone)
+    assert own.run(model).code == 0

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from heapprof_cli import processes
-from heapprof_cli.virtual import boot, libc, sandbox, userland
+from heapprof_cli.virtual import boot, compression, libc, sandbox, userland
 from heapprof_cli.virtual.layout import Layout
 from heapprof_cli.virtual.process_table import descendants
 from heapprof_cli.virtual.removal import remove_tree
@@ -31,6 +31,7 @@ def main(settings: dict[str, Any]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     libc.adopt_orphans()
+    compression.features()  # loads the libraries while their files are in reach
     root = Path(settings["root"])
     pid = 0
     try:

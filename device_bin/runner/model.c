@@ -60,13 +60,13 @@ static bool create_context(struct model *model, struct session *session, const s
     qnn_error error = session->library.create_from_binary(session->backend, session->device, list,
                                                           map->data != NULL ? (const void *)map->data : "",
                                                           map->size, &context, profile);
-    if (error == QNN_OK) {
+    bool created = error == QNN_OK && context != NULL;
+    if (created) {
         model->context = context;
     } else {
         create_failed(session, error, failure);
     }
-    return heap_leave_create(&session->heap, &session->library, profile, error == QNN_OK, failure) &&
-           error == QNN_OK;
+    return heap_leave_create(&session->heap, &session->library, profile, created, failure) && created;
 }
 
 bool model_create(struct model *model, struct session *session, struct failure *failure) {

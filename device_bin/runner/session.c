@@ -34,7 +34,7 @@ bool session_open(struct session *session, struct failure *failure) {
     }
     if (session->heap.wanted) {
         error = library->profile_create(session->backend, (uint32_t)options->profile_level, &session->profile);
-        if (error != QNN_OK) {
+        if (error != QNN_OK || session->profile == NULL) {
             session->profile = NULL;
             return fail(failure, error, "profileCreate", "profiling can't be set up");
         }

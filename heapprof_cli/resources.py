@@ -20,6 +20,11 @@ def device_build(target: str) -> Path:
     return installed if installed.exists() else _CHECKOUT / "device_bin" / "build" / target
 
 
+def device_sources() -> Path:
+    """The folder of the device programs' sources; only a checkout has it."""
+    return _CHECKOUT / "device_bin"
+
+
 def demo_model() -> Path:
     """The context binary that ``heapprof demo`` measures: a small convolution for SM8850."""
     return _find("device_bin/demo", "conv_sm8850_v81_qnn2.51.bin")

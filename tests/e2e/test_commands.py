@@ -112,6 +112,19 @@ def test_runner_path(heapprof: Callable[..., Ended]) -> None:
     assert {"libQnnHtp.so", "libQnnSystem.so"} <= {p.name for p in folder.iterdir()}
 
 
+def test_runner_build_and_verify(heapprof: Callable[..., Ended], tmp_path: Path) -> None:
+    built = heapprof("runner", "build", "android-arm64", "--output", tmp_path / "out")
+    assert built.code == 0, built.stderr
+    runner = Path(built.stdout.strip())
+    assert runner.is_file() and tmp_path in runner.parents
+    right = heapprof("runner", "verify", runner)
+    assert (right.code, "structurally right" in right.stdout) == (0, True)
+    wrong = heapprof("runner", "verify", Path(heapprof("runner", "path", "linux-arm64").stdout.strip()))
+    assert wrong.code == 6 and "interpreter" in wrong.stdout
+    broken = heapprof("runner", "build", TARGET, "--output", tmp_path / "out", "--cc", "/no/such/compiler")
+    assert broken.code == 2 and "/no/such/compiler" in broken.stderr
+
+
 def test_dry_run_sends_nothing(heapprof: Callable[..., Ended], standin: Callable[..., Path], model: Path) -> None:
     done = heapprof("run", "--dry-run", "--adb-port", "1", "--qnn-libs", standin(), "--runner-target", TARGET, model)
     assert done.code == 0, done.stderr

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import itertools
 import os
 import signal
 import socket
@@ -23,9 +24,8 @@ from heapprof_cli.virtual.layout import Layout
 from heapprof_cli.virtual.shell_faults import ShellFaults
 from heapprof_cli.virtual.shell_request import PacketReader, ShellRequest
 from heapprof_cli.virtual.streams import Stream
-from heapprof_cli.virtual.wire import Payload
 
-_BUFFER = 128 * 1024
+_BUFFER = 256 * 1024
 
 
 class ShellService:
@@ -134,23 +134,25 @@ class ShellService:
         code = await self._ended
         if self._request.packets:
             status = 128 - code if code < 0 else code
-            await self._send(shell_request.PACKET.pack(shell_request.EXIT, 1) + bytes([status & 0xFF]))
+            self._stream.write(shell_request.PACKET.pack(shell_request.EXIT, 1) + bytes([status & 0xFF]))
         self._feeder.cancel()
         self._stream.close()
 
     async def _pump(self, descriptor: int, kind: int) -> None:
+        """Send what comes from ``descriptor``; one piece is read while the one before is under way."""
         head = shell_request.PACKET.size if self._request.packets else 0
-        buffer = memoryview(bytearray(head + _BUFFER))
-        while count := await descriptors.read_into(descriptor, buffer[head:]):
+        sent = asyncio.Event()
+        sent.set()
+        for buffer in itertools.cycle(memoryview(bytearray(head + _BUFFER)) for _ in range(2)):
+            count = await descriptors.read_into(descriptor, buffer[head:])
+            await sent.wait()
+            if not count:
+                return
             content = await self._faults.output(buffer[head : head + count], self._shell.pid)
             if head:
                 shell_request.PACKET.pack_into(buffer, 0, kind, len(content))
-            await self._send(buffer[: head + len(content)])
-
-    async def _send(self, data: Payload) -> None:
-        sent = asyncio.Event()
-        self._stream.write(data, sent.set)
-        await sent.wait()
+            sent = asyncio.Event()
+            self._stream.write(buffer[: head + len(content)], sent.set)
 
     def _close_descriptors(self) -> None:
         for descriptor in self._descriptors:

@@ -155,16 +155,17 @@ def test_properties_that_cant_be_are_refused_at_once() -> None:
 HOLD = """
 import sys
 from heapprof_cli.virtual import VirtualPhone
-phone = VirtualPhone()
+phone = VirtualPhone(private_root=PRIVATE)
 phone.start()
 print(phone.adb_server.pid, phone._pid, phone.root, phone.adb_server.adb, phone.adb_port, phone.serial, flush=True)
 sys.stdin.read()
 """
 
 
+@pytest.mark.parametrize("private", [None, False])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_survives_a_killed_owner(number: signal.Signals) -> None:
-    owner = python("-c", HOLD)
+def test_nothing_survives_a_killed_owner(number: signal.Signals, private: bool | None) -> None:
+    owner = python("-c", HOLD.replace("PRIVATE", str(private)))
     assert owner.stdout is not None
     server, pid, root, adb, port, serial = owner.stdout.readline().decode().split()
     home = home_of(int(server))

@@ -28,12 +28,21 @@ def sha256_of(path: Path, memory: Path | None = None) -> str:
 
     Raises OSError when the file can't be read; trouble with the memory itself is never an error.
     """
+    return _remembered(path, os.path.abspath(path), (), memory)
+
+
+def sha256_of_part(path: Path, offset: int, size: int, memory: Path | None = None) -> str:
+    """The SHA-256 of ``size`` bytes from ``offset`` of the file, remembered like a file's own. Raises OSError."""
+    return _remembered(path, f"{os.path.abspath(path)}\0{offset}+{size}", (offset, size), memory)
+
+
+def _remembered(path: Path, key: str, part: tuple[int, int] | tuple[()], memory: Path | None) -> str:
     store = (memory or Path(platformdirs.user_cache_dir("heapprof"))) / _NAME
-    key, stamp = os.path.abspath(path), _stamp(path)
+    stamp = _stamp(path)
     known = _load(store).get(key)
     if known is not None and known[:-1] == stamp:
         return str(known[-1])
-    digest = _hash(path)
+    digest = _hash(path, *part)
     if _stamp(path) == stamp and time.time() - stamp[2] / 1e9 > _SETTLED_SECONDS:
         _remember(store, key, [*stamp, digest])
     return digest
@@ -44,11 +53,14 @@ def _stamp(path: Path) -> list[int]:
     return [found.st_ino, found.st_size, found.st_mtime_ns]
 
 
-def _hash(path: Path) -> str:
+def _hash(path: Path, offset: int = 0, size: int | None = None) -> str:
     digest = hashlib.sha256()
+    left = size
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
+        file.seek(offset)
+        while block := file.read(_BLOCK if left is None else min(_BLOCK, left)):
             digest.update(block)
+            left = None if left is None else left - len(block)
     return digest.hexdigest()
 
 

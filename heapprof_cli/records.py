@@ -67,6 +67,28 @@ class DeviceFacts:
 
 
 @dataclass(frozen=True)
+class TensorFacts:
+    """An input or output of a graph. ``bytes`` is dims x width; None where the width is unknown."""
+
+    name: str
+    dims: tuple[int, ...]
+    dtype: str
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """One graph of a context. Sizes in bytes; None where the file does not tell them."""
+
+    name: str
+    inputs: tuple[TensorFacts, ...] = ()
+    outputs: tuple[TensorFacts, ...] = ()
+    spill_fill_bytes: int | None = None
+    vtcm_bytes: int | None = None
+    weight_bytes: int | None = None
+
+
+@dataclass(frozen=True)
 class ContextBinaryFacts:
     """What a QNN context binary's metadata says. ``htp_arch`` is 81 for V81."""
 
@@ -74,11 +96,31 @@ class ContextBinaryFacts:
     soc_id: int | None
     htp_arch: int | None
     graph_count: int
+    graphs: tuple[GraphFacts, ...] = ()
+    core_api: str | None = None
+    backend_api: str | None = None
+    blob_version: str | None = None
+
+
+@dataclass(frozen=True)
+class ContextFacts:
+    """One distinct context binary and where its bytes lie: ``size`` bytes from ``offset`` of the file ``path``."""
+
+    path: str
+    offset: int
+    size: int
+    sha256: str
+    soc: str | None
+    binary: ContextBinaryFacts
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """One model file on the host."""
+    """One model file on the host. ``contexts`` are its distinct context binaries, in the order of their use.
+
+    ``profile_level`` and ``online_prepare`` are what an ExecuTorch program was compiled with, ``delegates``
+    how many delegates (or EPContext nodes) use its contexts; None where that means nothing.
+    """
 
     path: str
     name: str
@@ -89,6 +131,23 @@ class ModelFacts:
     htp_arch: int | None
     qnn_build: str | None
     graph_count: int
+    soc_model: int | None = None
+    profile_level: int | None = None
+    online_prepare: bool | None = None
+    contexts: tuple[ContextFacts, ...] = ()
+    delegates: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A context binary as a file of its own: what a run sends for a model."""
+
+    name: str
+    path: str
+    sha256: str
+    size: int
+    qnn_build: str | None
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,31 @@ offset back to its vtable; a vtable holds u16 sizes and then one u16 field offse
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-Buffer = bytes | bytearray | memoryview
+Buffer = bytes | bytearray | memoryview | mmap.mmap
+_STEPS = 200_000
+_BYTES_A_STEP = 64
+_FORMS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 class FlatBufferError(ValueError):
-    """An offset or a length leads outside the buffer."""
+    """An offset or a length leads outside the buffer, or the reading never ends."""
+
+
+@dataclass
+class Budget:
+    """How much may still be read. Tables may share their parts, so that a small file can describe a huge one."""
+
+    steps: int = _STEPS
+
+    def spend(self, length: int = 0) -> None:
+        self.steps -= 1 + length // _BYTES_A_STEP
+        if self.steps < 0:
+            raise FlatBufferError("it describes more than any model holds: its parts refer to each other")
 
 
 @dataclass(frozen=True)
@@ -26,12 +42,14 @@ class FlatBuffer:
     data: Buffer
     start: int
     end: int
+    budget: Budget = field(default_factory=Budget, compare=False)
 
     def root(self) -> Table:
         """The root table. Raises FlatBufferError when its offset is out of bounds."""
         return self.table_at(self.start + self.unsigned(self.start, 4))
 
     def table_at(self, position: int) -> Table:
+        self.budget.spend()
         vtable = position - self._unpack("<i", position, 4)
         size = self.unsigned(vtable, 2)
         if size < 4 or size % 2 or vtable + size > self.end:
@@ -44,6 +62,7 @@ class FlatBuffer:
 
     def raw(self, position: int, length: int) -> bytes:
         self._check(position, length)
+        self.budget.spend(length)
         return bytes(self.data[position : position + length])
 
     def follow(self, position: int) -> int:
@@ -115,6 +134,10 @@ class Table:
         at = self._field(number)
         return None if at is None else self.buffer.vector(self.buffer.follow(at), 1)
 
+    def has(self, number: int) -> bool:
+        """Whether field ``number`` is present."""
+        return self._field(number) is not None
+
     def text(self, number: int, limit: int = 4096) -> str | None:
         """A string field, invalid UTF-8 replaced, or None."""
         raw = self.blob(number, limit)
@@ -128,7 +151,7 @@ class Table:
         first, count = self.buffer.vector(self.buffer.follow(at), width)
         if count > limit:
             raise FlatBufferError(f"a list of {count} numbers where at most {limit} make sense")
-        return [self.buffer.unsigned(first + width * i, width) for i in range(count)]
+        return list(struct.unpack(f"<{count}{_FORMS[width]}", self.buffer.raw(first, width * count)))
 
     def tables(self, number: int, limit: int = 65536) -> Iterator[Table]:
         """The tables of a vector field; none when absent."""
@@ -140,3 +163,11 @@ class Table:
             raise FlatBufferError(f"a list of {count} tables where at most {limit} make sense")
         for index in range(count):
             yield self.buffer.table_at(self.buffer.follow(first + 4 * index))
+
+    def table_of(self, number: int, index: int) -> Table:
+        """One table of a vector field. Raises FlatBufferError when the vector is not that long."""
+        at = self._field(number)
+        first, count = (0, 0) if at is None else self.buffer.vector(self.buffer.follow(at), 4)
+        if index >= count:
+            raise FlatBufferError(f"part {index} of a list of {count} is asked for")
+        return self.buffer.table_at(self.buffer.follow(first + 4 * index))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from heapprof_cli import socs
 from heapprof_cli.artifacts import STANDIN_BUILD_MARK, Bundle, Sources, resolve
-from heapprof_cli.artifacts.inputs import LIST_NAME, read_input_list
+from heapprof_cli.artifacts.inputs import LIST_NAME, Inputs, read_input_list
 from heapprof_cli.artifacts.resolving import artifact
 from heapprof_cli.artifacts.targets import Target, choose_target
 from heapprof_cli.device.cache import Inventory, shared_store
@@ -22,7 +22,7 @@ from heapprof_cli.device.retry import retrying
 from heapprof_cli.device.scripts import STATUS_NAME, RunFolder
 from heapprof_cli.device.shell import ShellResult
 from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted, PreflightError, RunnerError
-from heapprof_cli.model_files import read_model
+from heapprof_cli.model_files import extracted, read_model
 from heapprof_cli.records import Artifact, DeviceFacts, Failure, ModelFacts, Result, Verdict
 from heapprof_cli.session.deploying import deploy
 from heapprof_cli.session.judge import Judgement, judge
@@ -53,9 +53,18 @@ def measure(settings: RunSettings, reporter: Reporter) -> Result:
 
 
 def _tell(settings: RunSettings, story: Story) -> Result:
-    with story.stage("models", plural(len(settings.models), "model")):
-        story.models = tuple(read_model(path) for path in settings.models)
-        inputs = read_input_list(settings.input_list) if settings.input_list else None
+    with contextlib.ExitStack() as stack:
+        with story.stage("models", plural(len(settings.models), "model")):
+            story.models = tuple(read_model(path) for path in settings.models)
+            story.payloads = stack.enter_context(extracted(story.models))
+            inputs = read_input_list(settings.input_list) if settings.input_list else None
+        for model in story.models:
+            for warning in model.warnings:
+                story.warn(f"{model.name}: {warning}")
+        return _tell_on_phone(settings, story, inputs, stack)
+
+
+def _tell_on_phone(settings: RunSettings, story: Story, inputs: Inputs | None, stack: contextlib.ExitStack) -> Result:
     with story.stage("device", "choose the phone"):
         phone = find_phone(settings.server, settings.serial, settings.alias, settings.stall_timeout)
         device, found = _survey(phone, story)
@@ -64,17 +73,16 @@ def _tell(settings: RunSettings, story: Story) -> Result:
         target, arch = _match(settings, device, story.models)
         bundle = resolve(target, arch, _sources(settings, device))
         _check_archs(story, target, bundle, arch)
-    with contextlib.ExitStack() as stack:
-        input_files: tuple[Artifact, ...] = ()
-        if inputs is not None:
-            input_files = (*inputs.files, _written(stack, LIST_NAME, inputs.list_text))
-        _note_artifacts(story, target, bundle, input_files)
-        with opened_run(phone, story) as place:
-            with story.stage("push", f"{plural(len(story.artifacts), 'file')} into {place.folder.path}"):
-                deploy(phone, place, story, found)
-            run = _run(phone, place.folder, story, with_inputs=inputs is not None)
-            with story.stage("collect", "fetch the heap file"):
-                judgement = _collect(phone, place.folder, story, run)
+    input_files: tuple[Artifact, ...] = ()
+    if inputs is not None:
+        input_files = (*inputs.files, _written(stack, LIST_NAME, inputs.list_text))
+    _note_artifacts(story, target, bundle, input_files)
+    with opened_run(phone, story) as place:
+        with story.stage("push", f"{plural(len(story.artifacts), 'file')} into {place.folder.path}"):
+            deploy(phone, place, story, found)
+        run = _run(phone, place.folder, story, with_inputs=inputs is not None)
+        with story.stage("collect", "fetch the heap file"):
+            judgement = _collect(phone, place.folder, story, run)
     return _conclude(story, judgement)
 
 
@@ -136,8 +144,8 @@ def _written(stack: contextlib.ExitStack, name: str, text: str) -> Artifact:
 
 def _note_artifacts(story: Story, target: Target, bundle: Bundle, inputs: tuple[Artifact, ...]) -> None:
     models = tuple(
-        Artifact(model.name, model.path, remote_name(index), model.sha256, model.size, qnn_build=model.qnn_build)
-        for index, model in enumerate(story.models)
+        Artifact(each.name, each.path, remote_name(index), each.sha256, each.size, qnn_build=each.qnn_build)
+        for index, each in enumerate(story.payloads)
     )
     story.target = target.name
     story.simulated = bundle.standin
@@ -162,7 +170,7 @@ def _run(phone: Phone, folder: RunFolder, story: Story, *, with_inputs: bool) ->
             seen[:] = line.removeprefix(_STAGE_PREFIX).split(" ")[:1]
         story.reporter.runner_line(line)
 
-    arguments = runner_arguments(settings, folder, with_inputs)
+    arguments = runner_arguments(settings, folder, len(story.payloads), with_inputs)
     with story.stage("run", f"at most {settings.timeout:g} s" if settings.timeout else "no time limit"):
         try:
             shell = phone.run(folder, environment(folder), arguments, settings.timeout, on_stderr)
@@ -190,9 +198,9 @@ def environment(folder: RunFolder) -> dict[str, str]:
     }
 
 
-def runner_arguments(settings: RunSettings, folder: RunFolder, with_inputs: bool) -> list[str]:
+def runner_arguments(settings: RunSettings, folder: RunFolder, contexts: int, with_inputs: bool) -> list[str]:
     """The runner's command line; all names in it are ours, so no model's name reaches a shell."""
-    arguments = [f"--model={remote_name(index)}" for index in range(len(settings.models))]
+    arguments = [f"--model={remote_name(index)}" for index in range(contexts)]
     arguments += [
         f"--heap_profiling_path={folder.heap_name}",
         f"--status_path={STATUS_NAME}",
@@ -216,7 +224,7 @@ def _collect(phone: Phone, folder: RunFolder, story: Story, run: _Run) -> Judgem
         status = None
     if status is not None:
         _note_library(story, status)
-    error = failure_of(run.shell.status, status, run.stage_seen, run.shell.tail(), story.models)
+    error = failure_of(run.shell.status, status, run.stage_seen, run.shell.tail(), story.payloads)
     if error is not None:
         raise error
     if status is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapprof_cli.errors import HeapprofError, RunnerError, StageTimeout
-from heapprof_cli.records import ModelFacts
+from heapprof_cli.records import Payload
 from heapprof_cli.session.runner_status import RunnerExit, RunnerStatus
 from heapprof_cli.text import clean
 
@@ -28,7 +28,7 @@ def failure_of(
     status: RunnerStatus | None,
     stage_seen: str | None,
     tail: str,
-    models: tuple[ModelFacts, ...],
+    payloads: tuple[Payload, ...],
 ) -> HeapprofError | None:
     """Why the runner failed, or None when it ended well.
 
@@ -53,7 +53,7 @@ def failure_of(
     if shell_status == RunnerExit.CRASHED or shell_status > 128:
         return _crashed(shell_status, status, stage, tail)
     if status is not None and status.error_message is not None:
-        return _explained(shell_status, status, stage, models)
+        return _explained(shell_status, status, stage, payloads)
     return RunnerError(
         f"the runner failed in the stage '{stage}' (exit status {shell_status}): {tail or 'it said nothing'}",
         hints=_hints(shell_status),
@@ -72,10 +72,10 @@ def _crashed(shell_status: int, status: RunnerStatus | None, stage: str, tail: s
     )
 
 
-def _explained(shell_status: int, status: RunnerStatus, stage: str, models: tuple[ModelFacts, ...]) -> HeapprofError:
+def _explained(shell_status: int, status: RunnerStatus, stage: str, payloads: tuple[Payload, ...]) -> HeapprofError:
     code = f" (error {status.error_code})" if status.error_code is not None else ""
     call = f" in {status.error_call}" if status.error_call else ""
-    where = f" for {_model_name(status.error_model, models)}" if status.error_model else ""
+    where = f" for {_model_name(status.error_model, payloads)}" if status.error_model else ""
     hints = _hints(shell_status)
     if status.error_code == _NOT_SUPPORTED and shell_status == RunnerExit.CREATE:
         hints = (
@@ -92,14 +92,14 @@ def _hints(shell_status: int) -> tuple[str, ...]:
     return (found,) if found else ("look at the runner's output with -v",)
 
 
-def _model_name(remote: str, models: tuple[ModelFacts, ...]) -> str:
+def _model_name(remote: str, payloads: tuple[Payload, ...]) -> str:
     """The user's name of the model that the runner knows as ``model_N.bin``."""
-    for index, model in enumerate(models):
+    for index, payload in enumerate(payloads):
         if remote.endswith(remote_name(index)):
-            return model.name
+            return payload.name
     return clean(remote, 100)
 
 
 def remote_name(index: int) -> str:
-    """The safe name under which model ``index`` lies on the phone."""
+    """The safe name under which context binary ``index`` lies on the phone."""
     return f"model_{index}.bin"

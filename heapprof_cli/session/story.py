@@ -14,6 +14,7 @@ from heapprof_cli.records import (
     Failure,
     HeapReading,
     ModelFacts,
+    Payload,
     Result,
     Sample,
     StageTime,
@@ -31,6 +32,7 @@ class Story:
     reporter: Reporter
     device: DeviceFacts | None = None
     models: tuple[ModelFacts, ...] = ()
+    payloads: tuple[Payload, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     sent: set[str] = field(default_factory=set)
     target: str | None = None

@@ -6,12 +6,12 @@ import pytest
 
 from heapprof_cli.device.phone import Leavings
 from heapprof_cli.errors import RunnerError, StageTimeout
-from heapprof_cli.records import HeapReading, ModelFacts, Verdict
+from heapprof_cli.records import HeapReading, Payload, Verdict
 from heapprof_cli.session.judge import judge
 from heapprof_cli.session.outcome import failure_of
 from heapprof_cli.session.runner_status import parse_status
 
-MODEL = ModelFacts("/x/my model.bin", "my model.bin", "context_binary", "0" * 64, 1, "SM8850", 81, "v2.51", 1)
+MODEL = Payload("my model.bin", "/x/my model.bin", "0" * 64, 1, "v2.51")
 
 
 def heap(before: int, after: int) -> bytes:

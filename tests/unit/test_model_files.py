@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from heapprof_cli.errors import ModelFileError
 from heapprof_cli.model_files import context_binary, read_model
+from heapprof_cli.model_files.region import Region
 
 MODELS = Path(__file__).parent.parent / "models"
 
@@ -85,6 +86,7 @@ def test_damaged_metadata_ends_in_clean_errors_only(position: int, damage: bytes
     damaged = bytearray(GOOD)
     damaged[position : position + len(damage)] = damage
     try:
-        context_binary.read(bytes(damaged[: len(GOOD)]), "x")
+        data = bytes(damaged[: len(GOOD)])
+        context_binary.read(Region(data, Path("x"), 0, len(data)), "x")
     except ModelFileError as error:
         assert error.message

@@ -69,6 +69,7 @@ class Adbd:
         server.start(lambda: self.end(None))
         result = await self._end
         server.stop()
+        self._stop_listening()  # first: nobody may connect to what ends
         self.drop_all()
         # Threads and shells end with the process; nothing of them is worth waiting for.
         asyncio.get_running_loop().set_exception_handler(lambda *_: None)
@@ -191,9 +192,7 @@ class Adbd:
 
     def go_away(self, seconds: float) -> None:
         """Cut every connection, and take none for a while."""
-        if self._server:
-            self._server.close()
-            self._server = None
+        self._stop_listening()
         self.drop_all()
         loop = asyncio.get_running_loop()
         loop.call_later(seconds, lambda: loop.create_task(self._listen()))
@@ -213,6 +212,11 @@ class Adbd:
         """The user may have allowed the computers that wait."""
         for connection in self._connections:
             connection.consented()
+
+    def _stop_listening(self) -> None:
+        if self._server:
+            self._server.close()
+            self._server = None
 
     async def _listen(self) -> None:
         if self._server is not None:

@@ -103,6 +103,7 @@ class VirtualPhone:
         """Boot the phone and connect its server. Raises VirtualPhoneError, AdbServerError."""
         if self.adb_server:
             self._stack.callback(self.adb_server.stop)
+            self.adb_server.launch()  # it starts while the phone boots
         self._boot()
         if self.adb_server:
             self.adb_server.start()

@@ -84,17 +84,31 @@ class PrivateAdbServer:
         return self._process.pid if self._process and self._process.alive() else None
 
     def start(self) -> PrivateAdbServer:
-        """Start it, on the same port when it ran before. Raises AdbServerError."""
+        """Start it, on the same port when it ran before, and wait until it answers. Raises AdbServerError."""
         said = ""
         for _ in range(_ATTEMPTS):
-            if self._holder is None:
-                self._holder = reserve_port()
-            self.port = self._holder.getsockname()[1]
-            if self._start_once():
+            if self.pid is None:
+                self.launch()
+            if self._answers():
                 return self
             said = self._said()
             self.stop()  # someone else came first: try another port
         raise AdbServerError(f"{self.adb} did not start as a server: {said}")
+
+    def launch(self) -> None:
+        """Start its process, for :meth:`start` to wait for."""
+        self.kill()
+        if self._holder is None:
+            self._holder = reserve_port()
+        self.port = self._holder.getsockname()[1]
+        home = Path(tempfile.mkdtemp(prefix="heapprof-adb-"))
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (kill closes it)
+        self._process = processes.Tethered(
+            [self.adb, "-P", str(self.port), "nodaemon", "server"],
+            env=self._environment(home),
+            folder=home,
+            log=self._log,
+        )
 
     def kill(self) -> None:
         """End the server's process and remove its home; :meth:`start` starts it again on the same port."""
@@ -157,21 +171,12 @@ class PrivateAdbServer:
         lines = self.query("host:devices").splitlines()
         return dict(line.split("\t", 1) for line in lines if "\t" in line)
 
-    def _start_once(self) -> bool:
-        self.kill()
-        home = Path(tempfile.mkdtemp(prefix="heapprof-adb-"))
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  (kill closes it)
-        self._process = processes.Tethered(
-            [self.adb, "-P", str(self.port), "nodaemon", "server"],
-            env=self._environment(home),
-            folder=home,
-            log=self._log,
-        )
+    def _answers(self) -> bool:
         limit = time.monotonic() + _START_SECONDS
-        while time.monotonic() < limit and self._process.alive():
+        while time.monotonic() < limit and self.pid is not None:
             with contextlib.suppress(AdbServerError):
                 self.query("host:version")
-                return self._process.alive()
+                return self.pid is not None  # else it was someone else's
             time.sleep(0.01)
         return False
 

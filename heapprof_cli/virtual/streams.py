@@ -10,6 +10,9 @@ from typing import Protocol
 from heapprof_cli.virtual import wire
 from heapprof_cli.virtual.wire import Payload
 
+_MOST_UNDER_WAY = 8 * 1024 * 1024
+"""Of one stream with delayed acks: less than servers offer, so that memory stays small."""
+
 
 class Service(Protocol):
     """What serves a stream on the phone. All calls come on the event loop's thread."""
@@ -41,10 +44,9 @@ class Stream:
         self._sender = sender
         self._window = window
         self._max_payload = max_payload
-        self._ready = True
         self._queue: deque[tuple[memoryview, Callable[[], None] | None]] = deque()
-        self._unacknowledged: deque[tuple[int, Callable[[], None] | None]] = deque()
-        self._acknowledged = 0
+        self._under_way = 0
+        self._done: Callable[[], None] | None = None
         self._closing = False
 
     def write(self, data: Payload, done: Callable[[], None] | None = None) -> None:
@@ -74,21 +76,16 @@ class Stream:
 
     def acknowledged(self, payload: Payload) -> None:
         """The computer answered OKAY."""
-        self._ready = True
-        self._acknowledged += self._answered_bytes(payload)
-        while self._unacknowledged and self._unacknowledged[0][0] <= self._acknowledged:
-            length, done = self._unacknowledged.popleft()
-            self._acknowledged -= length
+        if self._window is not None:
+            count = int(struct.unpack("<i", payload)[0]) if len(payload) == 4 else 0
+            self._window += count
+            self._under_way = max(0, self._under_way - count)
+        elif self._under_way:
+            self._under_way = 0
+            done, self._done = self._done, None
             if done:
                 done()
         self._pump()
-
-    def _answered_bytes(self, payload: Payload) -> int:
-        if self._window is not None and len(payload) == 4:  # one answer may be for several packets
-            count = int(struct.unpack("<i", payload)[0])
-            self._window += count
-            return count
-        return self._unacknowledged[0][0] if self._unacknowledged else 0
 
     def gone(self) -> None:
         """The other side, or the connection, ended the stream."""
@@ -96,7 +93,7 @@ class Stream:
             return
         self.open = False
         self._queue.clear()
-        self._unacknowledged.clear()
+        self._done = None
         self._sender.forget(self)
         if self.service:
             self.service.closed()
@@ -104,17 +101,21 @@ class Stream:
     def _pump(self) -> None:
         while self.open and self._queue and self._may_send():
             part, done = self._queue.popleft()
+            self._under_way += len(part)
             if self._window is None:
-                self._ready = False
+                self._done = done
+                self._sender.send(wire.WRTE, self.local, self.remote, part)
             else:
+                # Answers come late and for many packets at once: what waits for them is a copy.
                 self._window -= len(part)
-            self._unacknowledged.append((len(part), done))
-            self._sender.send(wire.WRTE, self.local, self.remote, part)
+                self._sender.send(wire.WRTE, self.local, self.remote, bytes(part))
+                if done:
+                    done()
         # adbd sends CLSE only when the last packet was answered; earlier, servers lose what is under way.
-        if self.open and self._closing and not self._queue and not self._unacknowledged:
+        if self.open and self._closing and not self._queue and not self._under_way:
             self.abort()
 
     def _may_send(self) -> bool:
         if self._window is None:
-            return self._ready
-        return self._window > 0 and len(self._unacknowledged) < 8
+            return not self._under_way
+        return self._window > 0 and self._under_way < _MOST_UNDER_WAY

@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 Buffer = bytes | bytearray | memoryview | mmap.mmap
-_STEPS = 200_000
+_STEPS = 100_000
 _BYTES_A_STEP = 64
 _FORMS = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_SCALARS = {width: struct.Struct(f"<{form}") for width, form in _FORMS.items()}
+_SIGNED = struct.Struct("<i")
 
 
 class FlatBufferError(ValueError):
@@ -50,15 +52,17 @@ class FlatBuffer:
 
     def table_at(self, position: int) -> Table:
         self.budget.spend()
-        vtable = position - self._unpack("<i", position, 4)
+        self._check(position, 4)
+        vtable = position - int(_SIGNED.unpack_from(self.data, position)[0])
         size = self.unsigned(vtable, 2)
         if size < 4 or size % 2 or vtable + size > self.end:
             raise FlatBufferError(f"a table's field list at byte {vtable} is damaged")
         return Table(self, position, vtable, size)
 
     def unsigned(self, position: int, width: int) -> int:
-        self._check(position, width)
-        return int.from_bytes(self.data[position : position + width], "little")
+        if position < self.start or position + width > self.end:
+            raise FlatBufferError(f"{width} bytes at byte {position} lie outside the data")
+        return int(_SCALARS[width].unpack_from(self.data, position)[0])
 
     def raw(self, position: int, length: int) -> bytes:
         self._check(position, length)
@@ -79,24 +83,21 @@ class FlatBuffer:
         self._check(position + 4, count * width)
         return position + 4, count
 
-    def _unpack(self, form: str, position: int, width: int) -> int:
-        self._check(position, width)
-        value: int = struct.unpack_from(form, self.data, position)[0]
-        return value
-
     def _check(self, position: int, length: int) -> None:
         if position < self.start or length < 0 or position + length > self.end:
             raise FlatBufferError(f"{length} bytes at byte {position} lie outside the data")
 
 
-@dataclass(frozen=True)
 class Table:
     """One table; fields are asked for by their number in the schema, absent ones give a default."""
 
-    buffer: FlatBuffer
-    position: int
-    vtable: int
-    vtable_size: int
+    __slots__ = ("buffer", "position", "vtable", "vtable_size")
+
+    def __init__(self, buffer: FlatBuffer, position: int, vtable: int, vtable_size: int) -> None:
+        self.buffer = buffer
+        self.position = position
+        self.vtable = vtable
+        self.vtable_size = vtable_size
 
     def _field(self, number: int) -> int | None:
         slot = 4 + 2 * number

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from heapprof_cli.model_files.region import Region
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_SIZES = {VARINT: 0, FIXED64: 8, FIXED32: 4}
 _WINDOW = 20
-_FIELDS = 200_000
+_FIELDS = 100_000
 
 
 class ProtobufError(ValueError):
-    """A length leads outside the data, or there are more fields than any model has."""
+    """A length leads outside the data, or a number is damaged."""
+
+
+class TooManyFields(ProtobufError):
+    """More fields than a model of contexts has: the reading is given up."""
 
 
 @dataclass
@@ -29,15 +35,13 @@ class FieldBudget:
     def spend(self) -> None:
         self.left -= 1
         if self.left < 0:
-            raise ProtobufError(f"more than {_FIELDS} fields")
+            raise TooManyFields(f"more than {_FIELDS} fields")
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(NamedTuple):
     """One field of a message: ``value`` of a varint, ``region`` of a length-delimited one."""
 
     number: int
-    wire: int
     value: int
     region: Region | None
 
@@ -51,19 +55,18 @@ class Message:
 
     def fields(self) -> Iterator[Field]:
         """Every field in order. Raises ProtobufError at the first that is damaged."""
-        at = 0
-        while at < self.region.size:
+        at, region = 0, self.region
+        while at < region.size:
             self.budget.spend()
-            window = self.region.read(at, _WINDOW)
+            window = region.read(at, _WINDOW)
             key, used = _varint(window, 0)
             number, wire = key >> 3, key & 7
-            value, after = _varint(window, used) if wire in (VARINT, BYTES) else (0, used)
-            size = {VARINT: 0, FIXED64: 8, BYTES: value, FIXED32: 4}.get(wire)
-            region = None if size is None else self.region.part(at + after, size)
-            if region is None or number == 0:
-                raise ProtobufError(f"the field at byte {self.region.start + at} is damaged")
-            yield Field(number, wire, value, region if wire == BYTES else None)
-            at += after + region.size
+            value, used = _varint(window, used) if wire in (VARINT, BYTES) else (0, used)
+            size = value if wire == BYTES else _SIZES.get(wire)
+            if size is None or number == 0 or at + used + size > region.size:
+                raise ProtobufError(f"the field at byte {region.start + at} is damaged")
+            yield Field(number, value, region.part(at + used, size) if wire == BYTES else None)
+            at += used + size
 
     def messages(self, number: int) -> Iterator[Message]:
         """The messages in field ``number``."""

@@ -24,7 +24,7 @@ from heapprof_cli.device.shell import ShellResult, run_shell
 from heapprof_cli.device.sync import STALL_SECONDS, sync_session
 from heapprof_cli.errors import DeviceError, HeapprofError, StageTimeout
 from heapprof_cli.records import Artifact, DeviceFacts
-from heapprof_cli.text import clean
+from heapprof_cli.text import clean, clean_lines
 
 _HASHING_BYTES_PER_SECOND = 20e6  # the slowest sha256sum that need be waited for
 _RUNNER_GRACE_SECONDS = 10.0
@@ -33,7 +33,8 @@ _OTHER_FILES_SHOWN = 5
 _STREAMS = 6
 _HASH_LINE = re.compile(r"[0-9a-f]{64} +\S+\Z")
 _GONE_FROM_CACHE = 96
-_NO_LEASE_LINE = 95
+_NO_LEASE = 95
+_SIGNAL_STATUS = 128
 
 
 @dataclass(frozen=True)
@@ -85,24 +86,24 @@ class Phone:
         command = (
             f'r=$( {taking} ); echo "$r"; '
             f'case "$r" in *lease=taken*) {scripts.prepare(folder, store)} ;; '
-            f"*lease=busy*) exit 0 ;; *) exit {_NO_LEASE_LINE} ;; esac"
+            f"*lease=impossible*) exit {_NO_LEASE} ;; esac"
         )
         result = self._shell(command, "prepare")
         text = result.stdout.text()
         broken = next((line[7:] for line in text.splitlines() if line.startswith("broken=")), None)
         if "lease=busy" in text:
             return Opened(broken, lease.parse(text))
-        if "lease=taken" not in text and result.status == _NO_LEASE_LINE and not result.tail():
-            raise _nonsense("lease")
-        if result.status != 0 or "lease=taken" not in text:
-            self.close_run(folder, store, owner, keep=False)
+        if result.status == 0 and "lease=taken" in text:
+            return Opened(broken, None)
+        self.close_run(folder, store, owner, keep=False)
+        if result.status != 0:
+            reason = " / ".join(clean_lines(result.stderr.text(), 3, 300)) or "no reason given"
             raise DeviceError(
-                f"the phone can't make the run's folder {clean(folder.path, 200)}: "
-                f"{result.tail() or 'no reason given'}",
+                f"the phone can't make the run's folder {clean(folder.path, 200)}: {reason}",
                 stage="prepare",
                 hints=("choose a folder that the shell user may write with --workspace",),
             )
-        return Opened(broken, None)
+        raise _nonsense("lease")
 
     def renew(self, workspace: str, owner: Owner) -> bool:
         """Prolong the lease; False when it is no longer ours. Raises HeapprofError when the phone can't be asked."""
@@ -253,7 +254,15 @@ class Phone:
 
     def _shell(self, command: str, stage: str, more_seconds: float = 0.0) -> ShellResult:
         seconds = self._stall_seconds + more_seconds
-        return run_shell(self._server, self._serial, command, stage=stage, seconds=seconds)
+        result = run_shell(self._server, self._serial, command, stage=stage, seconds=seconds)
+        if result.status > _SIGNAL_STATUS:
+            raise DeviceError(
+                f"the phone ended our shell in the stage '{stage}' with signal {result.status - _SIGNAL_STATUS}",
+                stage=stage,
+                hints=("the phone may be short of memory: close apps or reboot it, then run again",),
+                transient=True,
+            )
+        return result
 
 
 def _nonsense(stage: str) -> DeviceError:

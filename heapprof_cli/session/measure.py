@@ -210,7 +210,7 @@ def runner_arguments(settings: RunSettings, folder: RunFolder, contexts: int, wi
         f"--htp_performance_mode={settings.perf_mode}",
         f"--iteration={settings.iterations}",
         f"--warm_up={settings.warm_up}",
-        f"--time_limit={settings.timeout:g}",
+        f"--time_limit={settings.timeout:.3f}",
     ]
     return [*arguments, f"--input_list_path={LIST_NAME}"] if with_inputs else arguments
 

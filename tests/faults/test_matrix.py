@@ -48,9 +48,7 @@ def cells() -> Iterator[Cell]:
             # The measured run is never repeated; everything else may be, and then succeeds.
             codes: tuple[int, ...] = (OK,)
             if step == "run":
-                codes = {"garbage": (OK,), "corrupt": (OK,), "stall": (TIMEOUT,), "kill": (RUNNER,)}.get(
-                    action, (DEVICE,)
-                )
+                codes = {"corrupt": (OK,), "stall": (TIMEOUT,), "kill": (RUNNER,)}.get(action, (DEVICE,))
             after = 1 if step == "run" and action not in ("refuse", "stall") else 0
             yield Cell(f"{step}-{action}", Fault(action, service=pattern, after_bytes=after, seconds=0.5), codes)  # type: ignore[arg-type]
     for command in ("SEND", "RECV"):

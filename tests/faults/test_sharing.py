@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -64,8 +65,7 @@ def test_eight_at_once_take_turns(own: OnPhone, standin: Callable[..., Path], mo
 def test_a_second_server_is_excluded_too(
     own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
 ) -> None:
-    libs = standin(execute_delay_ms=6000)
-    first = start(own, tmp_path, libs, model)
+    first = start(own, tmp_path, standin(hang_stage="execute"), model)
     running(own)
     with PrivateAdbServer() as server:
         server.connect_afresh(own.phone.serial)
@@ -75,9 +75,13 @@ def test_a_second_server_is_excluded_too(
         assert "measured by" in busy.json["error"]["message"] and "--wait" in busy.json["error"]["hints"][0]
         (listed,) = own.heapprof("devices", "--adb-port", str(server.port), "--format", "json").json["devices"]
         assert listed["lease"] and "process" in listed["lease"]
-        waited = own.heapprof("run", *flags, "--wait", "30", "--format", "json", model)
+        second = Started(tmp_path, ["run", *flags, "--wait", "60", "--format", "json", model])
+        time.sleep(0.5)
+        assert second.process.poll() is None, "it waits"
+        first.process.send_signal(signal.SIGINT)
+        assert first.ended().code == 130
+        waited = second.ended()
         assert waited.code == 0, waited.stderr
-    assert first.ended().code == 0
     check_nothing_left(own.phone)
 
 
@@ -101,15 +105,15 @@ def test_a_holder_killed_elsewhere_frees_the_phone_by_its_expiry(
     running(own)
     run.process.kill()
     run.ended()
-    # As if it had been another computer's, with three seconds to go.
+    # As if it had been another computer's, with ten seconds to go.
     on_phone_shell(
         own.phone,
         f"set -- $(cat {LEASE}/owner); u=$(cat /proc/uptime); "
-        f"echo $((${{u%%.*}}+3)) $2 $3 $4 elsewhere $6 > {LEASE}/owner",
+        f"echo $((${{u%%.*}}+10)) $2 $3 $4 elsewhere $6 > {LEASE}/owner",
     )
     busy = own.run("--format", "json", model)
     assert busy.code == 75 and "elsewhere" in busy.json["error"]["message"]
-    done = own.run("--wait", "20", "--format", "json", model)
+    done = own.run("--wait", "60", "--format", "json", model)
     assert done.code == 0, done.stderr
     check_nothing_left(own.phone)
 

@@ -22,6 +22,7 @@ from heapprof_cli.errors import ExitCode, HeapprofError
 _COMMANDS = {
     "run": "heapprof_cli.cli.run",
     "devices": "heapprof_cli.cli.devices",
+    "inspect": "heapprof_cli.cli.inspect",
     "clean": "heapprof_cli.cli.clean",
     "demo": "heapprof_cli.cli.demo",
     "runner": "heapprof_cli.cli.runner",

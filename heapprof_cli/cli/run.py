@@ -30,7 +30,8 @@ from heapprof_cli.settings import AUTO
 def command(models: tuple[Path, ...], soc: str, dry_run: bool, **values: Any) -> int:
     """Measure the DSP heap before the first context of MODEL... is created and after the last is freed.
 
-    MODEL is a QNN context binary (.bin); several are measured together, as one multi-context run.
+    MODEL is a QNN context binary (.bin), an ExecuTorch program (.pte) or an ONNX EPContext model (.onnx); several
+    are measured together, as one multi-context run.
     """
     server = options.server_address(values["host"], values["adb_port"])
     settings = options.run_settings(models, server, values, soc)

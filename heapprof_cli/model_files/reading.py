@@ -23,7 +23,7 @@ def read_model(path: str | os.PathLike[str]) -> ModelFacts:
     try:
         with mapped(file) as region:
             found = _found(region, file.name)
-            return _facts(file, region.size, sha256_of(file), found)
+            return _facts(file, region.size, found)
     except OSError as error:
         raise ModelFileError(f"can't read the model {clean(str(path), 300)}: {error.strerror}") from error
 
@@ -38,7 +38,7 @@ def _found(region: Region, name: str) -> Found:
     raise other_kinds.refusal(region, name)
 
 
-def _facts(file: Path, size: int, digest: str, found: Found) -> ModelFacts:
+def _facts(file: Path, size: int, found: Found) -> ModelFacts:
     first = found.contexts[0].binary if found.contexts else None
     soc_id = (first.soc_id if first else None) or found.soc_id
     soc = socs.by_id(soc_id)
@@ -46,7 +46,7 @@ def _facts(file: Path, size: int, digest: str, found: Found) -> ModelFacts:
         path=str(file),
         name=clean(file.name, 300),
         kind=found.kind,
-        sha256=digest,
+        sha256=_digest(file, size, found),
         size=size,
         soc=soc.name if soc else None,
         htp_arch=(first.htp_arch if first else None) or found.htp_arch,
@@ -59,6 +59,13 @@ def _facts(file: Path, size: int, digest: str, found: Found) -> ModelFacts:
         delegates=found.delegates,
         warnings=(*found.warnings, *_disagreements(found)),
     )
+
+
+def _digest(file: Path, size: int, found: Found) -> str:
+    """The file's SHA-256: a context binary's own one, where the file is nothing else, is known already."""
+    whole = (str(file), 0, size)
+    known = (context.sha256 for context in found.contexts if (context.path, context.offset, context.size) == whole)
+    return next(known, None) or sha256_of(file)
 
 
 def _disagreements(found: Found) -> list[str]:

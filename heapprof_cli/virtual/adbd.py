@@ -160,7 +160,10 @@ class Adbd:
     def _environment(self) -> dict[str, str]:
         """adbd's environment for shells, as a phone's ``adb shell env`` shows it."""
         prefix, temporary = self.layout.prefix, self.layout.temporary
+        machine = self.layout.machine
+        emulated = {"QEMU_LD_PREFIX": machine.libraries} if machine else {}
         return {
+            **emulated,
             "PATH": PATH if not prefix else f"{prefix}/system/bin:/usr/bin:/bin:/usr/sbin:/sbin",
             "HOME": self.layout.start_folder,
             "TMPDIR": temporary,

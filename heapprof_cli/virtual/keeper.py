@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from heapprof_cli import processes
-from heapprof_cli.virtual import boot, compression, libc, sandbox, userland
+from heapprof_cli.virtual import boot, compression, emulation, libc, sandbox, userland
 from heapprof_cli.virtual.layout import Layout
 from heapprof_cli.virtual.process_table import descendants
 from heapprof_cli.virtual.removal import remove_tree
@@ -54,6 +54,8 @@ def _start(settings: dict[str, Any], root: Path) -> tuple[int, str]:
         reason = problem
         if settings["private_root"]:
             return 0, f"failed no private root: {reason}"
+    if settings["machine"] is not None:
+        return 0, f"failed no phone with another processor without a private root ({reason})"
     if settings["data_size"] or settings["data_read_only"]:
         return 0, f"failed /data can't be a file system of its own without a private root ({reason})"
     pid, problem = _fork_phone(settings, root, isolated=False)
@@ -100,6 +102,8 @@ def _first_process(plan: boot.BootPlan, report: int) -> int:
     try:
         if plan.layout.isolated:
             sandbox.mount_proc("")
+            if plan.layout.machine:
+                emulation.register(plan.layout.machine)
             sandbox.finish_root()
         else:
             libc.adopt_orphans()
@@ -113,10 +117,12 @@ def _first_process(plan: boot.BootPlan, report: int) -> int:
 
 def _make_isolated(settings: dict[str, Any], root: Path) -> Layout:
     programs = userland.find()
-    sandbox.enter_namespaces()
+    machine = emulation.needed(settings["machine"])
+    sandbox.enter_namespaces(emulated=machine is not None)
     os.umask(0o022)
-    sandbox.build_root(root, programs, sandbox.DataOptions(settings["data_size"], settings["data_read_only"]))
-    return Layout(root, isolated=True, drop_user=True)
+    options = sandbox.DataOptions(settings["data_size"], settings["data_read_only"])
+    sandbox.build_root(root, programs, options, machine)
+    return Layout(root, isolated=True, drop_user=True, machine=machine)
 
 
 def _make_plain(root: Path) -> Layout:

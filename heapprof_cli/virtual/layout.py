@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapprof_cli.virtual.emulation import Machine
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -15,6 +17,8 @@ class Layout:
     isolated: bool
     drop_user: bool
     """Whether the phone's programs run as uid 2000 without rights, or as who started us."""
+    machine: Machine | None = None
+    """The processor that is emulated; None is the computer's own."""
 
     @property
     def prefix(self) -> str:

@@ -16,6 +16,7 @@ from typing import IO, Any, Literal
 
 from heapprof_cli import processes
 from heapprof_cli.errors import HeapprofError
+from heapprof_cli.virtual import emulation
 from heapprof_cli.virtual.control import ControlClient, ControlError
 from heapprof_cli.virtual.faults import Fault
 from heapprof_cli.virtual.properties import as_file, default_properties
@@ -48,6 +49,7 @@ class VirtualPhone:
     ``auth``: whether the phone's user has allowed this computer.
     ``private_root``: None where possible, True or an error, False for none.
     ``data_size``: /data is a file system of its own with so many bytes; ``data_read_only``: it can't be written.
+    ``machine``: another processor, ``aarch64``, emulated by QEMU; raises FileNotFoundError where that is missing.
     ``latency``: seconds that every packet takes, each way. ``reboot_seconds``: how long a reboot takes.
     """
 
@@ -66,14 +68,17 @@ class VirtualPhone:
         data_read_only: bool = False,
         latency: float = 0.0,
         reboot_seconds: float = 0.3,
+        machine: str | None = None,
     ) -> None:
+        emulated = emulation.needed(machine)
         self._settings: dict[str, Any] = {
+            "machine": machine if emulated else None,
             "private_root": private_root,
             "data_size": data_size,
             "data_read_only": data_read_only,
             "reboot_seconds": reboot_seconds,
             "state": {
-                "properties": {**default_properties(), **(properties or {})},
+                "properties": {**default_properties(emulated.abi if emulated else None), **(properties or {})},
                 "authorized": auth == "authorized",
                 "latency": latency,
                 "faults": [],

@@ -10,9 +10,9 @@ _BUILD = "BP2A.250605.031"
 _ABIS = {"x86_64": "x86_64", "aarch64": "arm64-v8a"}
 
 
-def default_properties() -> dict[str, str]:
-    """The properties that a phone has when nothing else is asked for."""
-    abi = _ABIS.get(platform.machine(), platform.machine())
+def default_properties(abi: str | None = None) -> dict[str, str]:
+    """The properties that a phone has when nothing else is asked for; ``abi`` is that of this computer."""
+    abi = abi or _ABIS.get(platform.machine(), platform.machine())
     return {
         "ro.boot.hardware": "qcom",
         "ro.board.platform": "canoe",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapprof_cli.virtual import libc, userland
+from heapprof_cli.virtual import emulation, libc, userland
 
 SHELL_UID = 2000
 """Android's AID_SHELL (system/core/libcutils/include/private/android_filesystem_config.h)."""
@@ -34,13 +34,15 @@ class DataOptions:
     read_only: bool = False
 
 
-def enter_namespaces() -> None:
+def enter_namespaces(*, emulated: bool = False) -> None:
     """Leave the computer's mount, pid, host name and IPC namespaces; children form the phone.
 
     Raises OSError where the kernel or a container forbids it.
     """
     private = libc.CLONE_NEWNS | libc.CLONE_NEWPID | libc.CLONE_NEWUTS | libc.CLONE_NEWIPC
-    if os.geteuid() == 0:
+    if emulated:
+        emulation.enter_user_namespace(SHELL_UID, private)
+    elif os.geteuid() == 0:
         try:
             libc.unshare(private)
         except PermissionError:
@@ -83,7 +85,9 @@ def make_data(data: Path, *, read_only: bool = False) -> None:
         libc.mount("none", str(data), None, libc.MS_REMOUNT | libc.MS_BIND | libc.MS_RDONLY | _locked_flags(data))
 
 
-def build_root(root: Path, programs: Mapping[str, str], options: DataOptions) -> None:
+def build_root(
+    root: Path, programs: Mapping[str, str], options: DataOptions, machine: emulation.Machine | None = None
+) -> None:
     """Make ``root`` (a folder that holds ``data``) the root of this process: the phone's file systems.
 
     Call it after :func:`enter_namespaces`; nothing of it is seen outside. /proc comes with each boot
@@ -96,6 +100,8 @@ def build_root(root: Path, programs: Mapping[str, str], options: DataOptions) ->
     _share_folders(root)
     _make_devices(root / "dev")
     userland.install(root / "system/bin", programs, "/system/bin/sh", PROPERTIES)
+    if machine:
+        emulation.install_uname(root / "system/bin", machine, dict(programs))
     _make_etc(root)
     if options.size is None:
         libc.mount(f"/proc/self/fd/{data}", str(root / "data"), None, libc.MS_BIND)

@@ -12,6 +12,7 @@ from heapprof_cli.cli import options
 @click.command("devices", context_settings=options.CONTEXT)
 @options.server_options
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@options.socs_option
 @click.option("--show-serial", is_flag=True, help="Show serials instead of aliases.")
 def command(host: str | None, adb_port: int | None, form: str, show_serial: bool) -> int:
     """List the phones: state, SoC, HTP arch, Android version, free space."""

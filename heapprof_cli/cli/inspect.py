@@ -18,6 +18,7 @@ from heapprof_cli.cli import options
     show_default=True,
     help="Format on stdout.",
 )
+@options.socs_option
 @click.option("--diff", is_flag=True, help="Show only what differs between two models.")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))
 def command(models: tuple[Path, ...], form: str, diff: bool) -> int:

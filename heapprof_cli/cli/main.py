@@ -23,6 +23,7 @@ _COMMANDS = {
     "run": "heapprof_cli.cli.run",
     "devices": "heapprof_cli.cli.devices",
     "inspect": "heapprof_cli.cli.inspect",
+    "socs": "heapprof_cli.cli.socs",
     "clean": "heapprof_cli.cli.clean",
     "demo": "heapprof_cli.cli.demo",
     "runner": "heapprof_cli.cli.runner",

@@ -38,6 +38,27 @@ def _apply(function: F, decorators: list[Callable[[F], F]]) -> F:
     return function
 
 
+def _use_socs(context: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        from heapprof_cli import socs
+
+        socs.use(value)
+
+
+def socs_option(function: F) -> F:
+    """Where further SoCs come from."""
+    option = click.option(
+        "--socs-file",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        is_eager=True,
+        expose_value=False,
+        callback=_use_socs,
+        metavar="FILE",
+        help="YAML file with further SoCs (also: HEAPPROF_SOCS).",
+    )
+    return _apply(function, [option])
+
+
 def server_options(function: F) -> F:
     """Which adb server."""
     return _apply(
@@ -184,7 +205,7 @@ def run_options(function: F) -> F:
         ),
         click.option("--keep", is_flag=True, help="Leave the run's folder on the phone."),
     ]
-    return _apply(function, decorators)
+    return socs_option(_apply(function, decorators))
 
 
 def output_options(function: F) -> F:

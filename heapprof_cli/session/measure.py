@@ -69,6 +69,8 @@ def _tell_on_phone(settings: RunSettings, story: Story, inputs: Inputs | None, s
         phone = find_phone(settings.server, settings.serial, settings.alias, settings.stall_timeout)
         device, found = _survey(phone, story)
         story.device = device
+    if note := socs.variant_note(device.soc):
+        story.warn(note)
     with story.stage("preflight", "find runner and libraries, compare SoC and models"):
         target, arch = _match(settings, device, story.models)
         bundle = resolve(target, arch, _sources(settings, device))

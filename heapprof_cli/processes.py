@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import fcntl
 import os
@@ -169,6 +168,8 @@ class Spawned:
 
     async def wait(self) -> int:
         """The exit code; negative for a signal."""
+        import asyncio  # slow to import, and only the virtual phone waits in a loop
+
         loop = asyncio.get_running_loop()
         try:
             descriptor = os.pidfd_open(self.pid)

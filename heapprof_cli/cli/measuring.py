@@ -18,7 +18,10 @@ def measure_and_tell(settings: RunSettings, values: dict[str, Any]) -> int:
 
     outputs = tuple(parse_output(text) for text in values["outputs"])
     reporter = StderrReporter(-1 if values["quiet"] else values["verbose"])
-    result = measure(settings, reporter)
+    try:
+        result = measure(settings, reporter)
+    finally:
+        reporter.close()
     show_serial = values["show_serial"]
     text = render(result, values["form"], show_serial=show_serial, color=values["color"], stream=sys.stdout)
     click.echo(text, nl=False, color=values["color"] != "never")

@@ -21,7 +21,7 @@ from heapprof_cli.device.scripts import RunFolder
 from heapprof_cli.device.selection import READY, DeviceEntry, choose, parse_devices
 from heapprof_cli.device.server import AdbServer
 from heapprof_cli.device.shell import ShellResult, run_shell
-from heapprof_cli.device.sync import STALL_SECONDS, sync_session
+from heapprof_cli.device.sync import STALL_SECONDS, SyncSession, sync_session
 from heapprof_cli.errors import DeviceError, HeapprofError, StageTimeout
 from heapprof_cli.records import Artifact, DeviceFacts
 from heapprof_cli.text import clean, clean_lines
@@ -126,14 +126,30 @@ class Phone:
             answer = self._server.query(f"host-serial:{self._serial}:features")
             self._features = frozenset(answer.split(","))
         largest_first = sorted(artifacts, key=lambda artifact: -artifact.size)
+        streams: set[SyncSession] = set()
         with ThreadPoolExecutor(min(_STREAMS, max(1, len(artifacts)))) as pool:
-            # Every result is asked for, so that one failure does not leave others running behind our back.
-            for future in [pool.submit(self._send, store, run_id, a, moved) for a in largest_first]:
-                future.result()
+            futures = [pool.submit(self._send, store, run_id, a, streams, moved) for a in largest_first]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                # Also Ctrl-C: nothing goes on behind our back, and gigabytes under way are not waited for.
+                pool.shutdown(wait=False, cancel_futures=True)
+                for stream in tuple(streams):
+                    stream.abort()
+                raise
 
-    def _send(self, store: str, run_id: str, artifact: Artifact, moved: Callable[[int], None] | None) -> None:
+    def _send(
+        self,
+        store: str,
+        run_id: str,
+        artifact: Artifact,
+        streams: set[SyncSession],
+        moved: Callable[[int], None] | None,
+    ) -> None:
         features = self._features or frozenset()
         with sync_session(self._server, self._serial, "push", features, self._stall_seconds) as sync:
+            streams.add(sync)
             sent = sync.send(Path(artifact.path), cache.part(store, run_id, artifact), 0o755, moved)
         if sent != artifact.size:
             raise DeviceError(f"{clean(artifact.name, 100)} changed on this computer while it was sent", stage="push")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -43,6 +44,11 @@ class SyncSession:
             self._connection.conn.sendall(b"DONE" + struct.pack("<I", int(status.st_mtime) & 0xFFFFFFFF))
             self._expect_okay(remote)
             return sent
+
+    def abort(self) -> None:
+        """End the stream from another thread; whoever waits on it fails at once."""
+        with contextlib.suppress(OSError, AdbError):
+            self._connection.conn.shutdown(socket.SHUT_RDWR)
 
     def _begin(self, remote: str, mode: int, flag: int) -> None:
         """Version 2 carries the mode and the compression in a packet of its own; version 1 in the path."""

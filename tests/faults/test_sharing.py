@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from heapprof_cli.virtual import PrivateAdbServer, VirtualPhone
+from heapprof_cli.virtual.faults import Fault
 from tests.conftest import Ended, OnPhone, wait_until
 from tests.faults.test_matrix import adb_programs
 from tests.faults.tools import Started, check_nothing_left, check_truth, on_phone_shell, runners, unique_numbers
@@ -171,3 +172,35 @@ def test_a_pulled_cable_ends_the_runner(
     own.phone.connect()
     check_nothing_left(own.phone)
     assert own.run(model).code == 0
+
+
+def test_ctrl_c_does_not_wait_for_a_transfer(
+    own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    number = own.phone.faults.add(Fault("stall", command="SEND", times=None))
+    run = start(own, tmp_path, standin(before=3, after=4), model, "--stall-timeout", "60")
+    wait_until(lambda: own.phone.faults.happened(number) > 0, "nothing was sent")
+    run.process.send_signal(signal.SIGINT)
+    done = run.ended(25)
+    assert done.code == 130, done.stderr
+    assert "cleaned up" in done.json["error"]["message"]
+    own.phone.faults.clear()
+    check_nothing_left(own.phone)
+
+
+def test_a_second_ctrl_c_gives_up_at_once(
+    own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    own.phone.faults.add(Fault("stall", service="shell*left=*", times=None))
+    run = start(own, tmp_path, standin(hang_stage="execute"), model, "--stall-timeout", "60")
+    running(own)
+    run.process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert run.process.poll() is None, "it cleans up"
+    run.process.send_signal(signal.SIGINT)
+    done = run.ended(10)
+    assert done.code == 130, done.stderr
+    assert "may still hold" in done.json["error"]["message"]
+    own.phone.faults.clear()
+    assert own.run("--wait", "5", model).code == 0
+    check_nothing_left(own.phone)

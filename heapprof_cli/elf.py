@@ -6,6 +6,7 @@ Layout: the System V ABI's published ELF-64 and ELF-32 formats, little-endian. T
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,16 @@ def contains(path: Path, text: bytes) -> bool:
             return data.find(text) >= 0
     except (OSError, ValueError):
         return False
+
+
+def search(path: Path, pattern: re.Pattern[bytes]) -> bytes | None:
+    """The first text in the file that ``pattern`` matches; None when there is none or it can't be read."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            found = pattern.search(data)
+            return bytes(found[0]) if found else None
+    except (OSError, ValueError):
+        return None
 
 
 def _read(data: mmap.mmap) -> ElfFacts | None:

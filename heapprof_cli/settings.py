@@ -29,6 +29,7 @@ class RunSettings:
     runner_target: str | None = None
     qnn_sdk: Path | None = None
     qnn_libs: Path | None = None
+    build_folder: Path | None = None
     perf_mode: int = 0
     profile_level: int = 1
     log_level: int = 2

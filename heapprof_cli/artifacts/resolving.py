@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapprof_cli import elf, resources
-from heapprof_cli.artifacts.shipped import STANDIN_FOLDER
+from heapprof_cli.artifacts.places import Sources, chosen_rule
+from heapprof_cli.artifacts.qnn_build import qnn_build
 from heapprof_cli.artifacts.targets import Target
 from heapprof_cli.errors import PreflightError
 from heapprof_cli.file_hashes import sha256_of
@@ -26,15 +26,6 @@ _SYSTEM_LIBRARIES = (
 
 
 @dataclass(frozen=True)
-class Sources:
-    """Where the user lets QNN libraries come from; the first one given counts."""
-
-    qnn_libs: Path | None = None
-    qnn_sdk: Path | None = None
-    standin: bool = False
-
-
-@dataclass(frozen=True)
 class Bundle:
     """The files of a run besides its models. ``standin``: the heap numbers will be simulated."""
 
@@ -42,6 +33,17 @@ class Bundle:
     libraries: tuple[Artifact, ...]
     standin: bool
     origin: str
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One place where a library was looked for; ``chosen`` where it was taken from there."""
+
+    name: str
+    path: str
+    found: bool
+    chosen: bool
 
 
 def resolve(target: Target, htp_arch: int | None, sources: Sources) -> Bundle:
@@ -50,11 +52,13 @@ def resolve(target: Target, htp_arch: int | None, sources: Sources) -> Bundle:
     Raises PreflightError that names every missing file and every folder that was looked into.
     """
     runner = resources.device_build(target.name) / RUNNER_NAME
-    folders, origin = _folders(target, htp_arch, sources)
+    rule = chosen_rule(target, htp_arch, sources)
+    folders, origin = rule.folders, rule.name
     found: dict[str, Path] = {}
     missing: list[str] = [] if runner.is_file() else [f"{RUNNER_NAME} for {target.name}"]
     standin = _is_standin(_first(folders, "libQnnHtp.so"))
-    for name in _names(target, htp_arch, standin):
+    names = _names(target, htp_arch, standin)
+    for name in names:
         path = _first(folders, name)
         if path is not None:
             found[name] = path
@@ -70,12 +74,23 @@ def resolve(target: Target, htp_arch: int | None, sources: Sources) -> Bundle:
         libraries=tuple(artifact(path, name) for name, path in sorted(found.items())),
         standin=standin,
         origin=origin,
+        candidates=tuple(_candidates(names, folders)),
     )
 
 
 def artifact(path: Path, remote_name: str, *, executable: bool = False) -> Artifact:
     """The record of a host file that goes to the phone as ``remote_name``."""
-    return Artifact(remote_name, str(path), remote_name, sha256_of(path), path.stat().st_size, executable)
+    digest = sha256_of(path)
+    build = qnn_build(path, digest) if ".so" in path.suffixes else None
+    return Artifact(remote_name, str(path), remote_name, digest, path.stat().st_size, executable, build)
+
+
+def _candidates(names: Sequence[str], folders: Sequence[Path]) -> Iterator[Candidate]:
+    for name in names:
+        chosen = _first(folders, name)
+        for folder in dict.fromkeys(folders):
+            path = folder / name
+            yield Candidate(name, str(path), path.is_file(), path == chosen)
 
 
 def _names(target: Target, htp_arch: int | None, standin: bool) -> list[str]:
@@ -88,38 +103,6 @@ def _names(target: Target, htp_arch: int | None, standin: bool) -> list[str]:
             )
         names += [f"libQnnHtpV{htp_arch}Stub.so", f"libQnnHtpV{htp_arch}Skel.so"]
     return names
-
-
-def _folders(target: Target, htp_arch: int | None, sources: Sources) -> tuple[list[Path], str]:
-    if sources.qnn_libs is not None:
-        root = sources.qnn_libs
-        inside = [root / pattern.split("/")[-1] for pattern in target.sdk_folders if "*" not in pattern]
-        return [root, *inside, *_sdk_folders(root, target, htp_arch)], f"--qnn-libs {root}"
-    if sources.qnn_sdk is not None:
-        return _sdk_folders(sources.qnn_sdk, target, htp_arch), f"the QNN SDK {sources.qnn_sdk}"
-    if sources.standin:
-        return [resources.device_build(target.name) / STANDIN_FOLDER], "the stand-in"
-    raise PreflightError(
-        "no QNN libraries were named, and heapprof may not ship Qualcomm's",
-        hints=(
-            "point --qnn-sdk (or QNN_SDK_ROOT) to a QAIRT/QNN SDK, or --qnn-libs to a folder with "
-            "libQnnHtp.so, libQnnSystem.so and the phone's Stub and Skel",
-        ),
-    )
-
-
-def _sdk_folders(root: Path, target: Target, htp_arch: int | None) -> list[Path]:
-    folders: list[Path] = []
-    for pattern in target.sdk_folders:
-        folders += sorted(root.glob(pattern), key=_version, reverse=True) if "*" in pattern else [root / pattern]
-    if htp_arch is not None:
-        folders.append(root / f"lib/hexagon-v{htp_arch}/unsigned")
-    return folders
-
-
-def _version(folder: Path) -> list[int]:
-    """The numbers in a folder's name: gcc11.2 is newer than gcc9.3."""
-    return [int(number) for number in re.findall(r"\d+", folder.name)]
 
 
 def _first(folders: Iterable[Path], name: str) -> Path | None:

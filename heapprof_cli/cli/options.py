@@ -105,9 +105,16 @@ def run_options(function: F) -> F:
         ),
         click.option(
             "--qnn-libs",
-            type=folder,
+            type=click.Path(exists=True, path_type=Path),
             envvar="HEAPPROF_QNN_LIBS",
-            help="Folder with libQnnHtp.so, libQnnSystem.so and, for a phone, Stub and Skel.",
+            help="Folder with libQnnHtp.so, libQnnSystem.so and, for a phone, Stub and Skel; or an .aar, .zip, .whl.",
+        ),
+        click.option(
+            "-b",
+            "--build-folder",
+            type=folder,
+            envvar="HEAPPROF_BUILD_FOLDER",
+            help="ExecuTorch build folder: libraries in it, or those of the SDK it was configured with.",
         ),
         click.option(
             "--qnn-sdk",
@@ -261,6 +268,7 @@ def run_settings(
         runner_target=values["runner_target"],
         qnn_sdk=values["qnn_sdk"],
         qnn_libs=values["qnn_libs"],
+        build_folder=values["build_folder"],
         perf_mode=check_perf_mode(values["perf_mode"]),
         profile_level=values["profile_level"],
         log_level=values["log_level"],

@@ -106,7 +106,7 @@ def _waiting_for(phone: Phone, story: Story) -> Callable[[HeapprofError, int], N
 
 
 def _sources(settings: RunSettings, device: DeviceFacts) -> Sources:
-    return Sources(settings.qnn_libs, settings.qnn_sdk, standin=device.virtual)
+    return Sources(settings.qnn_libs, settings.qnn_sdk, device.virtual, settings.build_folder)
 
 
 def _match(settings: RunSettings, device: DeviceFacts, models: Sequence[ModelFacts]) -> tuple[Target, int | None]:

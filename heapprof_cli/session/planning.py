@@ -30,7 +30,7 @@ def planned_commands(settings: RunSettings) -> list[str]:
     named = socs.find(settings.soc) if settings.soc != AUTO else None
     arch = named.htp_arch if named else models[0].htp_arch
     target = TARGETS[settings.runner_target or _DEFAULT_TARGET]
-    bundle = resolve(target, arch, Sources(settings.qnn_libs, settings.qnn_sdk))
+    bundle = resolve(target, arch, Sources(settings.qnn_libs, settings.qnn_sdk, build_folder=settings.build_folder))
     folder = RunFolder(settings.workspace, _SAMPLE_RUN_ID)
     store = shared_store(settings.workspace)
     pushes = [(artifact.path, artifact.remote_name) for artifact in (bundle.runner, *bundle.libraries)]

@@ -23,6 +23,7 @@ from heapprof_cli.device.scripts import STATUS_NAME, RunFolder
 from heapprof_cli.device.shell import ShellResult
 from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted, PreflightError, RunnerError
 from heapprof_cli.model_files import extracted, read_model
+from heapprof_cli.preflight import Severity, Situation, check_all
 from heapprof_cli.records import Artifact, DeviceFacts, Failure, ModelFacts, Result, Verdict
 from heapprof_cli.session.deploying import deploy
 from heapprof_cli.session.judge import Judgement, judge
@@ -74,7 +75,7 @@ def _tell_on_phone(settings: RunSettings, story: Story, inputs: Inputs | None, s
     with story.stage("preflight", "find runner and libraries, compare SoC and models"):
         target, arch = _match(settings, device, story.models)
         bundle = resolve(target, arch, _sources(settings, device))
-        _check_archs(story, target, bundle, arch)
+        _preflight(story, Situation(device, target, arch, bundle, story.models))
     input_files: tuple[Artifact, ...] = ()
     if inputs is not None:
         input_files = (*inputs.files, _written(stack, LIST_NAME, inputs.list_text))
@@ -124,18 +125,16 @@ def _match(settings: RunSettings, device: DeviceFacts, models: Sequence[ModelFac
     return choose_target(device, settings.runner_target), arch
 
 
-def _check_archs(story: Story, target: Target, bundle: Bundle, arch: int | None) -> None:
-    """A model for another HTP arch fails on a DSP; emulator and stand-in take it, so there it is a warning."""
-    for model in story.models:
-        if arch is None or model.htp_arch is None or model.htp_arch == arch:
-            continue
-        text = (
-            f"{model.name} was made for {model.soc or 'an unknown SoC'} (HTP V{model.htp_arch}), "
-            f"the phone has HTP V{arch}"
-        )
-        if target.on_dsp and not bundle.standin:
-            raise PreflightError(text, hints=("make the model for this phone's SoC, or measure on another phone",))
-        story.warn(f"{text}; accepted here because no real DSP is involved")
+def _preflight(story: Story, situation: Situation) -> None:
+    """Tells every warning. Raises PreflightError that names everything that is wrong, each with its fix."""
+    findings = check_all(situation)
+    for finding in findings:
+        if finding.severity is Severity.WARNING:
+            story.warn(finding.what)
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    if errors:
+        hints = dict.fromkeys(finding.fix for finding in errors if finding.fix)
+        raise PreflightError("; ".join(finding.what for finding in errors), hints=tuple(hints))
 
 
 def _written(stack: contextlib.ExitStack, name: str, text: str) -> Artifact:

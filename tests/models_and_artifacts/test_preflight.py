@@ -1,0 +1,125 @@
+"""Preflight: what does not fit is found, named, and comes with its fix; what fits is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heapprof_cli.artifacts import Sources, resolve
+from heapprof_cli.artifacts.targets import TARGETS
+from heapprof_cli.model_files import read_model
+from heapprof_cli.preflight import Finding, Severity, Situation, check_all
+from heapprof_cli.records import DeviceFacts
+from tests.conftest import MODELS
+from tests.models_and_artifacts.made_libraries import AARCH64, HEXAGON, V47, V51, X86_64, elf, fill
+
+PHONE = DeviceFacts("a", "s", machine="aarch64", is_android=True, soc="SM8850", htp_arch=81, free_bytes=1 << 40)
+MODEL = "conv_sm8850_v81_qnn2.51.bin"
+Make = Callable[..., Situation]
+
+
+@pytest.fixture
+def situation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    """A phone, a folder of libraries and models; ``change`` damages the folder before it is looked at."""
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / "cache"))
+    (tmp_path / "heapprof_runner").write_bytes(b"runner")
+    monkeypatch.setattr("heapprof_cli.resources.device_build", lambda target: tmp_path)
+
+    def make(
+        change: Callable[[Path], object] = lambda folder: None,
+        *models: str,
+        device: DeviceFacts = PHONE,
+        target: str = "android-arm64",
+    ) -> Situation:
+        folder = fill(tmp_path / "libs")
+        change(folder)
+        bundle = resolve(TARGETS[target], 81, Sources(qnn_libs=folder))
+        read = tuple(read_model(MODELS / "good" / model) for model in models or (MODEL,))
+        return Situation(device, TARGETS[target], 81, bundle, read)
+
+    return make
+
+
+def only(findings: list[Finding]) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+def test_what_fits_is_silent(situation: Make) -> None:
+    assert check_all(situation()) == []
+    assert check_all(situation(lambda folder: None, "sm8850_p2.pte", "epcontext_sm8850_external.onnx")) == []
+
+
+def test_mixed_builds_are_refused_with_both_ids(situation: Make) -> None:
+    name = "libQnnHtpV81Skel.so"
+    finding = only(check_all(situation(lambda folder: (folder / name).write_bytes(elf(HEXAGON, name, [], V47)))))
+    assert (finding.id, finding.severity) == ("qnn-builds", Severity.ERROR)
+    assert V47 in finding.what and V51 in finding.what and name in finding.what
+    assert finding.fix
+
+
+@pytest.mark.parametrize(
+    ("name", "machine", "words"),
+    [
+        ("libQnnHtp.so", X86_64, "is for x86_64 (64 bit), needed is aarch64"),
+        ("libQnnHtpV81Stub.so", X86_64, "is for x86_64"),
+        ("libQnnHtpV81Skel.so", AARCH64, "is for aarch64 (64 bit), needed is hexagon (32 bit)"),
+        ("libQnnSystem.so", HEXAGON, "is for hexagon (32 bit)"),
+    ],
+)
+def test_libraries_for_another_machine(situation: Make, name: str, machine: int, words: str) -> None:
+    findings = check_all(situation(lambda folder: (folder / name).write_bytes(elf(machine, name, [], V51))))
+    assert [finding.id for finding in findings] == ["library-machine"]
+    assert words in findings[0].what and name in findings[0].what
+
+
+def test_libraries_of_a_linux_board_on_android_and_the_other_way_round(situation: Make) -> None:
+    finding = only(check_all(situation(lambda folder: fill(folder, android=False))))
+    assert finding.id == "library-system" and "Linux with glibc" in finding.what
+    board = replace(PHONE, is_android=False)
+    finding = only(check_all(situation(device=board, target="linux-arm64")))
+    assert finding.id == "library-system" and "is for Android" in finding.what
+
+
+def test_a_renamed_skel_is_seen(situation: Make) -> None:
+    data = elf(HEXAGON, "libQnnHtpV79Skel.so", [], V51)
+    finding = only(check_all(situation(lambda folder: (folder / "libQnnHtpV81Skel.so").write_bytes(data))))
+    assert finding.id == "library-arch"
+    assert "libQnnHtpV81Skel.so is really libQnnHtpV79Skel.so" in finding.what
+
+
+def test_a_model_of_a_newer_sdk(situation: Make) -> None:
+    finding = only(check_all(situation(lambda folder: fill(folder, build=V47))))
+    assert (finding.id, finding.severity) == ("model-build", Severity.ERROR)
+    assert V51 in finding.what and V47 in finding.what
+    older = "conv_sm8550_v73_qnn2.47.bin"
+    assert [f.id for f in check_all(situation(lambda folder: None, older))] == ["model-arch"]
+
+
+def test_a_model_for_another_arch(situation: Make) -> None:
+    finding = only(check_all(situation(lambda folder: None, "conv_sm8650_v75_qnn2.51.bin")))
+    assert (finding.id, finding.severity) == ("model-arch", Severity.ERROR)
+    assert "SM8650 (HTP V75)" in finding.what and "V81" in finding.what
+
+
+def test_a_model_for_a_sibling_is_a_warning(situation: Make) -> None:
+    finding = only(check_all(situation(device=replace(PHONE, soc="SW6100"))))
+    assert (finding.id, finding.severity) == ("model-soc", Severity.WARNING)
+    assert "4 MB VTCM" in finding.what
+
+
+def test_too_little_space_is_a_warning(situation: Make) -> None:
+    finding = only(check_all(situation(device=replace(PHONE, free_bytes=1000))))
+    assert (finding.id, finding.severity) == ("free-space", Severity.WARNING)
+    assert check_all(situation(device=replace(PHONE, free_bytes=None))) == []
+
+
+def test_several_faults_are_told_at_once(situation: Make) -> None:
+    def spoil(folder: Path) -> None:
+        fill(folder, build=V47)
+        (folder / "libQnnHtp.so").write_bytes(elf(X86_64, "libQnnHtp.so", [], V51))
+
+    assert {finding.id for finding in check_all(situation(spoil))} == {"library-machine", "qnn-builds"}

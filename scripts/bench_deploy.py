@@ -10,7 +10,8 @@ ten-files                       ten files of 2 MB over a link with 20 ms latency
 warm-run                        `heapprof run` with nothing changed: seconds beyond the runner's
                                 own time (aim: at most 0.4), bytes sent (aim: 0), and against the
                                 flow of ExecuTorch's script: workspace wiped, one `adb push` a
-                                file, `adb shell`, `adb pull`                                    (aim: at most 0.1)
+                                file, `adb shell`, `adb pull`; warm-deploy is the part up to the
+                                runner's start                                                   (aim: at most 0.1)
 memory                          peak RSS while 2 GB are pushed                                   (aim: 100 MB)
 version                         `heapprof --version` against `python -c "import click"`          (aim: at most 3)
 """
@@ -98,6 +99,7 @@ class Bench:
         self.virtual = phone
         self.folder = folder
         self.rounds = rounds
+        self.peer_deploys: list[float] = []
         self.address = ServerAddress(phone.adb_host, phone.adb_port)
         self.adb = [str(bundled_adb()), "-P", str(phone.adb_port), "-s", phone.serial]
         self.store = cache.shared_store(phone.workspace)
@@ -156,6 +158,8 @@ class Bench:
         own = statistics.median(self.stage(result, "run") for result in warm)
         sent = sum(a["bytes"] for result in warm for a in result["artifacts"] if a["sent"])  # type: ignore[attr-defined]
         tell("warm-run", mine, peer, "one adb process a file")
+        deploy = statistics.median(self.stage(result, "lease") + self.stage(result, "push") for result in warm)
+        tell("warm-deploy", deploy, statistics.median(self.peer_deploys), "one adb process a file")
         print(f"{'':<18} beyond the runner's own time: {mine - own:.3f} s; file bytes sent: {sent}", flush=True)
 
     @staticmethod
@@ -167,10 +171,12 @@ class Bench:
         """Wipe, one `adb push` for each file, run, pull: what ExecuTorch's host script does."""
         folder = RunFolder(self.virtual.workspace, "peer").path
         build = resources.device_build(TARGET)
+        begin = time.perf_counter()
         self.shell(f"rm -rf {folder}; mkdir -p {folder}")
         files = [build / "heapprof_runner", *(build / "standin").glob("*.so"), model]
         for file in files:
             self.run([*self.adb, "push", str(file), folder])
+        self.peer_deploys.append(time.perf_counter() - begin)
         flags = f"--model={model.name} --heap_profiling_path=heap.txt"
         self.shell(f"cd {folder} && chmod +x heapprof_runner && LD_LIBRARY_PATH=. ./heapprof_runner {flags}")
         self.run([*self.adb, "pull", f"{folder}/heap.txt", str(self.folder / "heap.txt")])

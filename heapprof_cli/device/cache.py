@@ -38,11 +38,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Inventory:
-    """What the cache holds: entries by hash, stamps of verified ones, hashes from least to most recently used."""
+    """What the cache holds: entries by hash, and stamps of verified ones."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
     verified: frozenset[str] = frozenset()
-    order: tuple[str, ...] = ()
 
     def has(self, artifact: Artifact) -> bool:
         """Whether the phone holds ``artifact``, verified and unchanged since."""
@@ -71,10 +70,10 @@ def part(store: str, run_id: str, artifact: Artifact) -> str:
 
 
 def inventory(store: str) -> str:
-    """Prints ``cached=NAME INODE SIZE MTIME LINKS`` for each file, ``verified=STAMP``, ``used=HASH`` oldest first."""
+    """Prints ``cached=NAME INODE SIZE MTIME LINKS`` for each file and ``verified=STAMP`` for each verified one."""
     return (
         f"cd {shlex.quote(store)} 2>/dev/null && {{ stat -c 'cached={_STAT}' [0-9a-f]* 2>/dev/null; "
-        f"sed 's/^/verified=/' {_INDEX} 2>/dev/null; ls -tr used 2>/dev/null | sed 's/^/used=/'; cd /; }}"
+        f"sed 's/^/verified=/' {_INDEX} 2>/dev/null; cd /; }}"
     )
 
 
@@ -82,7 +81,6 @@ def parse_inventory(lines: Iterable[str]) -> Inventory:
     """The inventory in the lines that :func:`inventory` printed; lines that make no sense are passed over."""
     entries: dict[str, Entry] = {}
     verified: set[str] = set()
-    order: list[str] = []
     for line in lines:
         key, _, value = line.partition("=")
         if key == "cached":
@@ -91,9 +89,18 @@ def parse_inventory(lines: Iterable[str]) -> Inventory:
                 entries[words[0]] = Entry(words[0], *map(int, words[1:]))
         elif key == "verified":
             verified.add(value)
-        elif key == "used" and _SHA.match(value):
-            order.append(value)
-    return Inventory(entries, frozenset(verified), tuple(order))
+    return Inventory(entries, frozenset(verified))
+
+
+def recency(store: str) -> str:
+    """Prints the hashes of what was used, least recently used first."""
+    return f"ls -tr {shlex.quote(store)}/used 2>/dev/null; exit 0"
+
+
+def missing_space(found: Inventory, wanted: Iterable[Artifact], limit: int) -> int:
+    """By how many bytes the cache with ``wanted`` in it would be over ``limit``; 0 or less when it fits."""
+    new = {artifact.sha256: artifact.size for artifact in wanted if artifact.sha256 not in found.entries}
+    return sum(entry.size for entry in found.entries.values()) + sum(new.values()) - limit
 
 
 def verify(store: str, run_id: str, received: Sequence[Artifact], doubtful: Sequence[Artifact]) -> str:
@@ -145,20 +152,20 @@ def discard_parts(store: str, run_id: str) -> str:
     return f"rm -f {shlex.quote(store)}/.part.{run_id}.*"
 
 
-def choose_evictions(found: Inventory, wanted: Iterable[Artifact], limit: int) -> list[str]:
-    """Hashes to remove, least recently used first, so that the cache and ``wanted`` fit into ``limit`` bytes.
+def choose_evictions(
+    found: Inventory, wanted: Iterable[Artifact], missing: int, oldest_first: Sequence[str]
+) -> list[str]:
+    """Hashes to remove to gain ``missing`` bytes, least recently used first.
 
     Never one that is wanted, nor one that a run's folder still links to (more than one link).
     """
-    needed = {artifact.sha256: artifact.size for artifact in wanted}
-    total = sum(entry.size for entry in found.entries.values())
-    total += sum(size for sha256, size in needed.items() if sha256 not in found.entries)
-    recency = {sha256: rank for rank, sha256 in enumerate(found.order)}
+    needed = {artifact.sha256 for artifact in wanted}
+    rank = {sha256: number for number, sha256 in enumerate(oldest_first)}
     candidates = [e for e in found.entries.values() if e.sha256 not in needed and e.links == 1]
     chosen: list[str] = []
-    for entry in sorted(candidates, key=lambda e: recency.get(e.sha256, -1)):
-        if total <= limit:
+    for entry in sorted(candidates, key=lambda e: rank.get(e.sha256, -1)):
+        if missing <= 0:
             break
         chosen.append(entry.sha256)
-        total -= entry.size
+        missing -= entry.size
     return chosen

@@ -57,8 +57,10 @@ def _place(workspace: str) -> str:
     return (
         f"if [ -d {_SHARED_FOLDER} ] && [ -w {_SHARED_FOLDER} ]; then L={_SHARED_FOLDER}/{_NAME}; "
         f"else mkdir -p {fallback} && L={fallback}/{_NAME}; fi; "
-        "up() { u=$(cat /proc/uptime) && echo ${u%%.*}; }; "
-        "boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo none); "
+        # Builtins only: each program that a phone has to start costs milliseconds.
+        "up() { read -r u _ < /proc/uptime; u=${u%%.*}; }; up; "
+        "boot=none; [ -r /proc/sys/kernel/random/boot_id ] && read -r boot < /proc/sys/kernel/random/boot_id; "
+        'own() { o=; [ -r "$L/owner" ] && read -r o < "$L/owner"; }; '
     )
 
 
@@ -73,25 +75,25 @@ def take(workspace: str, owner: Owner, gone: str | None) -> str:
     token = _word(owner.token)
     return _place(workspace) + (
         f"gone={shlex.quote(gone or '-')}; "
-        f'put() {{ echo "$(($(up)+{SECONDS})) $boot {owner.line()}" > "$L/owner.{token}" && '
+        f'put() {{ up; echo "$((u+{SECONDS})) $boot {owner.line()}" > "$L/owner.{token}" && '
         f'mv "$L/owner.{token}" "$L/owner"; }}; '
         'try() { if e=$(mkdir "$L" 2>&1); then '
         'if put; then rm -rf "$L".old.*; echo lease=taken; else rm -rf "$L"; echo lease=impossible; fi; exit 0; fi; }; '
         # Twice: its holder may have given it back between our mkdir and the look at it.
         'try; [ -d "$L" ] || try; [ -d "$L" ] || { echo lease=impossible; echo "$e" >&2; exit 0; }; '
-        'o=$(cat "$L/owner" 2>/dev/null); set -- $o; '
+        "own; set -- $o; "
         # No owner line: being taken right now, or its taker died in between.
         'if [ $# -lt 6 ]; then at=$(stat -c %Y "$L" 2>/dev/null || echo 0); '
         f"if [ $(($(date +%s)-at)) -gt {_UNFINISHED_SECONDS} ]; then set -- 0 none unfinished - - 0; "
         "else echo lease=busy; exit 0; fi; fi; "
-        'if [ "$2" = "$boot" ] && [ "$1" -gt "$(up)" ] && [ "$3" != "$gone" ]; then '
-        'echo "lease=busy $3 $4 $5 $6 $(($1-$(up)))"; exit 0; fi; '
+        'if [ "$2" = "$boot" ] && [ "$1" -gt "$u" ] && [ "$3" != "$gone" ]; then '
+        'echo "lease=busy $3 $4 $5 $6 $(($1-u))"; exit 0; fi; '
         'B="$L.break.$3"; '
         # A breaker that died leaves its folder; after a while it counts no more.
         'if [ -d "$B" ] && [ $(($(date +%s)-$(stat -c %Y "$B" 2>/dev/null || echo 0))) -gt 30 ]; then '
         'rmdir "$B" 2>/dev/null; fi; '
         'if mkdir "$B" 2>/dev/null; then '
-        'if [ "$(cat "$L/owner" 2>/dev/null)" = "$o" ]; then '
+        'was=$o; own; if [ "$o" = "$was" ]; then '
         f'echo "broken=$3"; mv "$L" "$L.old.{token}" && rm -rf "$L.old.{token}"; fi; '
         'rmdir "$B"; try; fi; '
         "echo lease=busy"
@@ -102,8 +104,8 @@ def renew(workspace: str, owner: Owner) -> str:
     """Prolongs the lease if it is still ours; prints ``lease=renewed`` or ``lease=lost``."""
     token = _word(owner.token)
     return _place(workspace) + (
-        f'set -- $(cat "$L/owner" 2>/dev/null); if [ "$3" = {token} ]; then '
-        f'echo "$(($(up)+{SECONDS})) $boot {owner.line()}" > "$L/owner.{token}" && mv "$L/owner.{token}" "$L/owner" && '
+        f'own; set -- $o; if [ "$3" = {token} ]; then '
+        f'up; echo "$((u+{SECONDS})) $boot {owner.line()}" > "$L/owner.{token}" && mv "$L/owner.{token}" "$L/owner" && '
         "echo lease=renewed; else echo lease=lost; fi"
     )
 
@@ -112,18 +114,18 @@ def release(workspace: str, owner: Owner) -> str:
     """Gives the lease back if it is ours; prints ``lease=released`` unless it still stands."""
     token = _word(owner.token)
     return _place(workspace) + (
-        f'set -- $(cat "$L/owner" 2>/dev/null); if [ "$3" = {token} ]; then '
+        f'own; set -- $o; if [ "$3" = {token} ]; then '
         f'mv "$L" "$L.old.{token}" && rm -rf "$L.old.{token}"; fi; '
-        f'set -- $(cat "$L/owner" 2>/dev/null); [ "$3" = {token} ] || echo lease=released'
+        f'own; set -- $o; [ "$3" = {token} ] || echo lease=released'
     )
 
 
 def show(workspace: str) -> str:
     """Prints ``lease=free`` or ``lease=busy TOKEN USER HOST PID LEFT`` (LEFT may be below zero: expired)."""
     return _place(workspace) + (
-        'set -- $(cat "$L/owner" 2>/dev/null); '
+        "own; set -- $o; "
         'if [ $# -lt 6 ] || [ "$2" != "$boot" ]; then echo lease=free; '
-        'else echo "lease=busy $3 $4 $5 $6 $(($1-$(up)))"; fi'
+        'else echo "lease=busy $3 $4 $5 $6 $(($1-u))"; fi'
     )
 
 

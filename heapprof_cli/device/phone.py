@@ -171,9 +171,12 @@ class Phone:
             raise DeviceError(f"the phone can't fill the run's folder: {result.tail()}", stage="push", transient=True)
         return result.status == 0
 
-    def evict(self, store: str, hashes: Sequence[str]) -> None:
-        """Remove entries of the cache."""
-        self._shell(cache.evict(store, hashes), "push")
+    def make_room(self, store: str, found: Inventory, wanted: Sequence[Artifact], missing: int) -> None:
+        """Remove entries of the cache, least recently used first, to gain ``missing`` bytes where that can be."""
+        order = self._shell(cache.recency(store), "push").stdout.text().splitlines()
+        chosen = cache.choose_evictions(found, wanted, missing, order)
+        if chosen:
+            self._shell(cache.evict(store, chosen), "push")
 
     def run(
         self,

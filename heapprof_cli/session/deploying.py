@@ -31,9 +31,9 @@ def deploy(phone: Phone, place: Place, story: Story, found: Inventory) -> None:
         inventory = known.pop() if known else phone.inventory(place.store)
         absent = [a for a in wanted if not inventory.has(a) and not inventory.doubtful(a)]
         doubtful = [a for a in wanted if inventory.doubtful(a)]
-        evictions = cache.choose_evictions(inventory, wanted, story.settings.cache_limit)
-        if evictions:
-            phone.evict(place.store, evictions)
+        missing = cache.missing_space(inventory, wanted, story.settings.cache_limit)
+        if missing > 0:
+            phone.make_room(place.store, inventory, wanted, missing)
         if absent:
             _send(phone, place, story, absent)
         if absent or doubtful:

@@ -88,7 +88,7 @@ def test_links_bring_artifacts_into_the_run(shell: str, place: RunFolder) -> Non
     assert Path(place.file("one.so")).stat().st_ino == (Path(store) / first.sha256).stat().st_ino
     assert os.access(place.file("one.so"), os.X_OK)
     found = inventory(shell, store)
-    assert set(found.order) == {first.sha256, second.sha256}
+    assert set(run(shell, cache.recency(store)).split()) == {first.sha256, second.sha256}
     assert found.entries[first.sha256].links == 2
     gone = subprocess.run([shell, "-c", cache.link(store, place, [artifact(b"gone", "gone")])], check=False)
     assert gone.returncode == 96
@@ -97,12 +97,17 @@ def test_links_bring_artifacts_into_the_run(shell: str, place: RunFolder) -> Non
 def test_evictions_take_the_least_recently_used_and_nothing_in_use(shell: str) -> None:
     a, b, c, d = (Entry(letter * 64, i, 100, 5, 1) for i, letter in enumerate("abcd"))
     used = Entry("e" * 64, 9, 100, 5, 2)
-    found = Inventory({e.sha256: e for e in (a, b, c, d, used)}, frozenset(), (b.sha256, a.sha256, used.sha256))
+    found = Inventory({e.sha256: e for e in (a, b, c, d, used)}, frozenset())
     new = Artifact("n", "/n", "n", "f" * 64, 100)
-    assert cache.choose_evictions(found, [new], 600) == []
-    assert cache.choose_evictions(found, [new], 500) == [c.sha256], "never used counts as oldest"
-    assert cache.choose_evictions(found, [new], 300) == [c.sha256, d.sha256, b.sha256]
-    assert set(cache.choose_evictions(found, [new], 0)) == {a.sha256, b.sha256, c.sha256, d.sha256}
+
+    def evicted(limit: int) -> list[str]:
+        missing = cache.missing_space(found, [new], limit)
+        return cache.choose_evictions(found, [new], missing, (b.sha256, a.sha256, used.sha256))
+
+    assert evicted(600) == []
+    assert evicted(500) == [c.sha256], "never used counts as oldest"
+    assert evicted(300) == [c.sha256, d.sha256, b.sha256]
+    assert set(evicted(0)) == {a.sha256, b.sha256, c.sha256, d.sha256}
 
 
 def test_clean_takes_only_what_is_ours(shell: str, place: RunFolder) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from heapprof_cli.text import clean
 DEFAULT_WORKSPACE = "/data/local/tmp/heapprof"
 AUTO = "auto"
 _LONGEST_WORKSPACE = 200
+# Preflight's and the doctor's checks, by the names that --skip takes.
+CHECK_NAMES = (
+    "artifacts", "fit", "free-space", "library-arch", "library-machine", "library-system", "model-arch", "model-build",
+    "model-file", "model-soc", "phone", "phone-busy", "qnn-builds", "soc", "workspace",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,8 @@ class RunSettings:
     qnn_sdk: Path | None = None
     qnn_libs: Path | None = None
     build_folder: Path | None = None
+    skip: frozenset[str] = frozenset()
+    strict: bool = False
     perf_mode: int = 0
     profile_level: int = 1
     log_level: int = 2
@@ -81,6 +89,18 @@ def check_workspace(text: str) -> str:
     if problem:
         raise UsageError(f"--workspace {clean(text, 300)!r}: {problem}", hints=(f"the default is {DEFAULT_WORKSPACE}",))
     return folder
+
+
+def check_skip(names: Iterable[str]) -> frozenset[str]:
+    """The preflight checks to leave out. Raises UsageError with a suggestion for one that does not exist."""
+    for name in names:
+        if name not in CHECK_NAMES:
+            near = difflib.get_close_matches(name, CHECK_NAMES, n=1)
+            suggestion = f"did you mean {near[0]}? " if near else ""
+            raise UsageError(
+                f"unknown check {clean(name, 60)!r} for --skip", hints=(f"{suggestion}known: {', '.join(CHECK_NAMES)}",)
+            )
+    return frozenset(names)
 
 
 def check_soc(text: str) -> str:

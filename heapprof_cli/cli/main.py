@@ -22,6 +22,7 @@ from heapprof_cli.errors import ExitCode, HeapprofError
 _COMMANDS = {
     "run": "heapprof_cli.cli.run",
     "devices": "heapprof_cli.cli.devices",
+    "doctor": "heapprof_cli.cli.doctor",
     "inspect": "heapprof_cli.cli.inspect",
     "socs": "heapprof_cli.cli.socs",
     "clean": "heapprof_cli.cli.clean",

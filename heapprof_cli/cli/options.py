@@ -17,6 +17,7 @@ from heapprof_cli.settings import (
     RunSettings,
     check_perf_mode,
     check_size,
+    check_skip,
     check_soc,
     check_workspace,
 )
@@ -210,6 +211,8 @@ def run_options(function: F) -> F:
             metavar="SIZE",
             help="Size of the cache on the phone; what was not used for longest goes first.",
         ),
+        click.option("--skip", multiple=True, metavar="CHECK", help="Leave a preflight check out; may be repeated."),
+        click.option("--strict", is_flag=True, help="Let preflight warnings end the run too."),
         click.option("--keep", is_flag=True, help="Leave the run's folder on the phone."),
     ]
     return socs_option(_apply(function, decorators))
@@ -254,10 +257,15 @@ def server_address(host: str | None, adb_port: int | None) -> ServerAddress:
 
 
 def run_settings(
-    models: tuple[Path, ...], server: ServerAddress, values: dict[str, Any], soc: str = AUTO
+    models: tuple[Path, ...],
+    server: ServerAddress,
+    values: dict[str, Any],
+    soc: str = AUTO,
+    *,
+    needs_model: bool = True,
 ) -> RunSettings:
     """Settings from the values of :func:`device_options` and :func:`run_options`. Raises UsageError."""
-    if not models:
+    if needs_model and not models:
         raise UsageError("no model was named", hints=("`heapprof run MODEL.bin`",))
     return RunSettings(
         models=models,
@@ -269,6 +277,8 @@ def run_settings(
         qnn_sdk=values["qnn_sdk"],
         qnn_libs=values["qnn_libs"],
         build_folder=values["build_folder"],
+        skip=check_skip(values["skip"]),
+        strict=values["strict"],
         perf_mode=check_perf_mode(values["perf_mode"]),
         profile_level=values["profile_level"],
         log_level=values["log_level"],

@@ -7,32 +7,33 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapprof_cli import socs
-from heapprof_cli.artifacts import STANDIN_BUILD_MARK, Bundle, Sources, resolve
+from heapprof_cli.artifacts import STANDIN_BUILD_MARK, Bundle, resolve
 from heapprof_cli.artifacts.inputs import LIST_NAME, Inputs, read_input_list
 from heapprof_cli.artifacts.resolving import artifact
-from heapprof_cli.artifacts.targets import Target, choose_target
+from heapprof_cli.artifacts.targets import Target
 from heapprof_cli.device.cache import Inventory, shared_store
 from heapprof_cli.device.phone import Phone, find_phone
 from heapprof_cli.device.retry import retrying
 from heapprof_cli.device.scripts import STATUS_NAME, RunFolder
 from heapprof_cli.device.shell import ShellResult
-from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted, PreflightError, RunnerError
+from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted, RunnerError
 from heapprof_cli.model_files import extracted, read_model
-from heapprof_cli.preflight import Severity, Situation, check_all
-from heapprof_cli.records import Artifact, DeviceFacts, Failure, ModelFacts, Result, Verdict
+from heapprof_cli.preflight import Severity, Situation
+from heapprof_cli.records import Artifact, DeviceFacts, Failure, Result, Verdict
 from heapprof_cli.session.deploying import deploy
 from heapprof_cli.session.judge import Judgement, judge
 from heapprof_cli.session.leasing import opened_run
+from heapprof_cli.session.matching import considered, match, refusal, sources
 from heapprof_cli.session.outcome import failure_of, remote_name
 from heapprof_cli.session.reporting import Reporter
 from heapprof_cli.session.runner_status import RunnerStatus, parse_status
 from heapprof_cli.session.story import Story
-from heapprof_cli.settings import AUTO, RunSettings
+from heapprof_cli.settings import RunSettings
 from heapprof_cli.text import clean, decode, plural
 
 _BACK_SECONDS = 15.0
@@ -73,8 +74,8 @@ def _tell_on_phone(settings: RunSettings, story: Story, inputs: Inputs | None, s
     if note := socs.variant_note(device.soc):
         story.warn(note)
     with story.stage("preflight", "find runner and libraries, compare SoC and models"):
-        target, arch = _match(settings, device, story.models)
-        bundle = resolve(target, arch, _sources(settings, device))
+        target, arch = match(settings, device, story.models)
+        bundle = resolve(target, arch, sources(settings, device))
         _preflight(story, Situation(device, target, arch, bundle, story.models))
     input_files: tuple[Artifact, ...] = ()
     if inputs is not None:
@@ -106,35 +107,15 @@ def _waiting_for(phone: Phone, story: Story) -> Callable[[HeapprofError, int], N
     return before_retry
 
 
-def _sources(settings: RunSettings, device: DeviceFacts) -> Sources:
-    return Sources(settings.qnn_libs, settings.qnn_sdk, device.virtual, settings.build_folder)
-
-
-def _match(settings: RunSettings, device: DeviceFacts, models: Sequence[ModelFacts]) -> tuple[Target, int | None]:
-    """The runner target and the HTP arch to fetch libraries for; ``--soc`` is checked against the phone."""
-    if settings.soc != AUTO and device.soc and socs.family(device.soc) != settings.soc:
-        raise PreflightError(
-            f"--soc says {settings.soc}, but the phone {device.alias} is a {clean(device.soc, 40)}",
-            hints=("choose the right phone with --serial, or leave --soc at auto",),
-        )
-    named = socs.find(settings.soc) if settings.soc != AUTO else None
-    model_archs = {model.htp_arch for model in models} - {None}
-    arch = device.htp_arch or (named.htp_arch if named else None)
-    if arch is None and len(model_archs) == 1:
-        arch = model_archs.pop()
-    return choose_target(device, settings.runner_target), arch
-
-
 def _preflight(story: Story, situation: Situation) -> None:
-    """Tells every warning. Raises PreflightError that names everything that is wrong, each with its fix."""
-    findings = check_all(situation)
+    """Tells every warning. Raises PreflightError that names everything that is wrong."""
+    findings = considered(story.settings, situation)
     for finding in findings:
         if finding.severity is Severity.WARNING:
             story.warn(finding.what)
-    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    if errors:
-        hints = dict.fromkeys(finding.fix for finding in errors if finding.fix)
-        raise PreflightError("; ".join(finding.what for finding in errors), hints=tuple(hints))
+    error = refusal(findings)
+    if error is not None:
+        raise error
 
 
 def _written(stack: contextlib.ExitStack, name: str, text: str) -> Artifact:

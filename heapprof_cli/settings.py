@@ -18,8 +18,9 @@ AUTO = "auto"
 _LONGEST_WORKSPACE = 200
 # Preflight's and the doctor's checks, by the names that --skip takes.
 CHECK_NAMES = (
-    "artifacts", "fit", "free-space", "library-arch", "library-machine", "library-system", "model-arch", "model-build",
-    "model-file", "model-soc", "phone", "phone-busy", "qnn-builds", "soc", "workspace",
+    "artifacts", "fit", "free-space", "library-arch", "library-machine", "library-needs", "library-system",
+    "model-arch", "model-build", "model-file", "model-soc", "model-vtcm", "phone", "phone-busy", "qnn-builds", "soc",
+    "vendor-copies", "workspace",
 )  # fmt: skip
 
 

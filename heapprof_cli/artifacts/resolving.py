@@ -19,8 +19,9 @@ from heapprof_cli.text import clean
 STANDIN_BUILD_MARK = "heapprof-standin"
 _STANDIN_SETTINGS = "standin.conf"
 _STANDIN_LARGEST = 4 * 1024 * 1024
-_SYSTEM_LIBRARIES = (
-    "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux", "libgcc_s.so", "liblog.so",
+SYSTEM_LIBRARIES = (
+    "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux", "libgcc_s.so",
+    "libstdc++.so.6", "libatomic.so.1", "liblog.so", "libandroid.so",
     "libcdsprpc.so", "libadsprpc.so",
 )  # fmt: skip
 
@@ -130,7 +131,7 @@ def _needed_beside(library: Path, folders: Sequence[Path], known: set[str]) -> d
             continue
         own = [Path(part.replace("$ORIGIN", str(current.parent))) for part in facts.run_path if "$ORIGIN" in part]
         for name in facts.needed:
-            if name in known or name in found or "/" in name or name.startswith(_SYSTEM_LIBRARIES):
+            if name in known or name in found or "/" in name or name.startswith(SYSTEM_LIBRARIES):
                 continue
             path = _first([current.parent, *own, *folders], name)
             if path is not None:

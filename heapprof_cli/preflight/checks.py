@@ -51,6 +51,23 @@ def _model_soc(situation: Situation) -> Iterator[Finding]:
         )
 
 
+def _model_vtcm(situation: Situation) -> Iterator[Finding]:
+    """HTP refuses a context that wants more VTCM than the SoC has ("Request feature vtcm size ... unsupported")."""
+    phone = socs.find(situation.device.soc) if situation.device.soc else None
+    if phone is None or phone.vtcm_mb is None:
+        return
+    for model in situation.models:
+        graphs = (graph for context in model.contexts for graph in context.binary.graphs)
+        wanted = max((graph.vtcm_bytes or 0 for graph in graphs), default=0)
+        if wanted > phone.vtcm_mb * 1024 * 1024:
+            yield Finding(
+                "model-vtcm",
+                Severity.ERROR if situation.real_dsp else Severity.WARNING,
+                f"{model.name} was compiled for {readable_bytes(wanted)} VTCM, {phone.name} has {phone.vtcm_mb} MB",
+                f"make the model for {phone.name}, or with a smaller VTCM size",
+            )
+
+
 def _space(situation: Situation) -> Iterator[Finding]:
     """Files that the phone has in its cache need no more space, so this is never an error."""
     free = situation.device.free_bytes
@@ -70,8 +87,10 @@ CHECKS: tuple[Check, ...] = (
     libraries.systems,
     libraries.names,
     libraries.builds,
+    libraries.needs,
     libraries.model_builds,
     _model_arch,
     _model_soc,
+    _model_vtcm,
     _space,
 )

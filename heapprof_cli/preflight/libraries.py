@@ -8,6 +8,7 @@ from pathlib import Path
 
 from heapprof_cli import elf
 from heapprof_cli.artifacts.qnn_build import release
+from heapprof_cli.artifacts.resolving import SYSTEM_LIBRARIES
 from heapprof_cli.preflight.findings import Finding, Severity, Situation
 from heapprof_cli.records import Artifact
 from heapprof_cli.text import clean
@@ -71,6 +72,22 @@ def names(situation: Situation) -> Iterator[Finding]:
                 Severity.ERROR,
                 f"{library.name} is really {facts.soname} (HTP V{told[1]}), renamed: {clean(library.path, 300)}",
                 _ONE_SDK,
+            )
+
+
+def needs(situation: Situation) -> Iterator[Finding]:
+    """Libraries that are needed, are not sent, and are not part of a system, such as libc++_shared.so."""
+    sent = {library.name for library in situation.bundle.libraries}
+    for library, facts in _qnn(situation):
+        if _SKEL.fullmatch(library.name):
+            continue
+        absent = [name for name in facts.needed if name not in sent and not name.startswith(SYSTEM_LIBRARIES)]
+        if absent:
+            yield Finding(
+                "library-needs",
+                Severity.WARNING,
+                f"{library.name} needs {clean(', '.join(absent), 300)}: not beside it, perhaps not on the phone",
+                "put it beside the other libraries and name their folder with --qnn-libs",
             )
 
 

@@ -18,9 +18,11 @@ from heapprof_cli.preflight import Finding, Severity, Situation
 from heapprof_cli.records import DeviceFacts, ModelFacts
 from heapprof_cli.session.matching import considered, match, sources
 from heapprof_cli.settings import RunSettings
-from heapprof_cli.text import clean, plural, readable_bytes
+from heapprof_cli.text import clean, clean_lines, plural, readable_bytes
 
 _EXEC_SECONDS = 15.0
+_PHONE_FOLDERS = ("/vendor/lib64", "/odm/lib64", "/system/lib64", "/vendor/dsp/cdsp", "/vendor/lib/rfsa/adsp")
+_LIST_COPIES = f"ls -d {' '.join(f'{folder}/libQnnHtp*' for folder in _PHONE_FOLDERS)} 2>/dev/null; exit 0"
 
 
 class Doctor:
@@ -99,6 +101,15 @@ class Doctor:
         fix = "choose another place with --workspace, for example a folder below /data/local/tmp"
         yield Finding("workspace", Severity.ERROR, f"{workspace} {what}: {shell.tail() or 'no reason given'}", fix)
 
+    def _vendor_copies(self, device: DeviceFacts) -> Iterator[Finding]:
+        try:
+            server = AdbServer(self._settings.server)
+            shell = run_shell(server, device.serial, _LIST_COPIES, stage="device", seconds=_EXEC_SECONDS)
+        except HeapprofError:
+            return  # a phone that does not answer is told by the other checks
+        if finding := vendor_copies(shell.stdout.text()):
+            yield finding
+
     def _parts(self, device: DeviceFacts, models: Sequence[ModelFacts]) -> Iterator[Finding]:
         settings = self._settings
         try:
@@ -107,11 +118,27 @@ class Doctor:
         except HeapprofError as error:
             yield _failed("artifacts", error)
             return
+        if target.on_dsp and not bundle.standin:
+            yield from self._vendor_copies(device)
         yield Finding("artifacts", Severity.OK, f"runner {target.name}; {_libraries(bundle)}")
         findings = considered(settings, Situation(device, target, arch, bundle, tuple(models)))
         yield from findings
         if not findings:
             yield Finding("fit", Severity.OK, "libraries, models and phone fit each other")
+
+
+def vendor_copies(listing: str) -> Finding | None:
+    """What `ls` told of QNN libraries in the phone's own folders: they may be found instead of the ones sent."""
+    found = [line for line in clean_lines(listing, 100) if line.startswith("/") and "libQnn" in line]
+    if not found:
+        return None
+    shown = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+    return Finding(
+        "vendor-copies",
+        Severity.WARNING,
+        f"the phone has QNN libraries of its own: {shown}; heapprof's come first in both search paths",
+        "if a log speaks of a Stub or lib id mismatch, use the QNN SDK of the phone's build",
+    )
 
 
 def _facts(device: DeviceFacts) -> Iterator[Finding]:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from heapprof_cli import socs
 from heapprof_cli.artifacts import Sources, resolve
 from heapprof_cli.artifacts.targets import TARGETS
 from heapprof_cli.model_files import read_model
 from heapprof_cli.preflight import Finding, Severity, Situation, check_all
 from heapprof_cli.records import DeviceFacts
+from heapprof_cli.session.doctoring import vendor_copies
 from tests.conftest import MODELS
 from tests.models_and_artifacts.made_libraries import AARCH64, HEXAGON, V47, V51, X86_64, elf, fill
 
@@ -109,6 +111,31 @@ def test_a_model_for_a_sibling_is_a_warning(situation: Make) -> None:
     finding = only(check_all(situation(device=replace(PHONE, soc="SW6100"))))
     assert (finding.id, finding.severity) == ("model-soc", Severity.WARNING)
     assert "4 MB VTCM" in finding.what
+
+
+def test_a_model_that_wants_more_vtcm_than_the_phone_has(situation: Make, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("socs: [{name: SM8850, id: 87, htp_arch: 81, vtcm_mb: 2}]")
+    socs.use(tmp_path / "own.yaml")
+    try:
+        finding = only(check_all(situation()))
+    finally:
+        socs.use(None)
+    assert (finding.id, finding.severity) == ("model-vtcm", Severity.ERROR)
+    assert "4.0 MiB VTCM, SM8850 has 2 MB" in finding.what
+
+
+def test_a_library_that_needs_one_that_is_not_sent(situation: Make) -> None:
+    data = elf(AARCH64, "libQnnHtp.so", ["libc.so", "libc++_shared.so"], V51)
+    finding = only(check_all(situation(lambda folder: (folder / "libQnnHtp.so").write_bytes(data))))
+    assert (finding.id, finding.severity) == ("library-needs", Severity.WARNING)
+    assert "libc++_shared.so" in finding.what
+
+
+def test_the_phone_s_own_copies() -> None:
+    assert vendor_copies("") is None
+    finding = vendor_copies("/odm/lib64/libQnnHtp.so\n/odm/lib64/libQnnHtpV79Stub.so\nls: nonsense\n")
+    assert finding is not None and finding.id == "vendor-copies"
+    assert "/odm/lib64/libQnnHtp.so, /odm/lib64/libQnnHtpV79Stub.so;" in finding.what
 
 
 def test_too_little_space_is_a_warning(situation: Make) -> None:

@@ -45,7 +45,8 @@ def parse_socket_spec(text: str) -> ServerAddress:
     kind, _, rest = text.partition(":")
     if kind == "tcp" and rest:
         host, separator, port = rest.rpartition(":")
-        return ServerAddress((host if separator else "") or DEFAULT_HOST, _port(port, "ADB_SERVER_SOCKET"))
+        name = host.strip("[]") if separator else ""
+        return ServerAddress(name or DEFAULT_HOST, _port(port, "ADB_SERVER_SOCKET"))
     if kind in ("localfilesystem", "local") and rest.startswith("/"):
         return ServerAddress(socket_path=rest)
     raise UsageError(

@@ -1,8 +1,8 @@
 """SHA-256 of host files, remembered between runs: a 4 GB model is not hashed twice.
 
-What is remembered holds as long as path, inode, size and time of change (ns) stay the same. A file
-that changed in the last two seconds is hashed but not remembered: it could change again within the
-clock's grain without showing it.
+What is remembered holds as long as path, device, inode, size and both times (of modification and of change,
+in ns) stay the same. A file that changed in the last two seconds is hashed but not remembered: it could
+change again within the clock's grain without showing it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _NAME = "hashes.json"
 _MOST = 4096
 _SETTLED_SECONDS = 2.0
 _BLOCK = 1 << 20
+_FIELDS = 6  # five of a stamp, and the hash
 
 
 def sha256_of(path: Path, memory: Path | None = None) -> str:
@@ -37,20 +38,30 @@ def sha256_of_part(path: Path, offset: int, size: int, memory: Path | None = Non
 
 
 def _remembered(path: Path, key: str, part: tuple[int, int] | tuple[()], memory: Path | None) -> str:
-    store = (memory or Path(platformdirs.user_cache_dir("heapprof"))) / _NAME
     stamp = _stamp(path)
-    known = _load(store).get(key)
+    store = _store(memory)
+    known = _load(store).get(key) if store else None
     if known is not None and known[:-1] == stamp:
         return str(known[-1])
     digest = _hash(path, *part)
-    if _stamp(path) == stamp and time.time() - stamp[2] / 1e9 > _SETTLED_SECONDS:
+    settled = time.time() - max(stamp[3], stamp[4]) / 1e9 > _SETTLED_SECONDS
+    if store and settled and _stamp(path) == stamp:
         _remember(store, key, [*stamp, digest])
     return digest
 
 
 def _stamp(path: Path) -> list[int]:
     found = path.stat()
-    return [found.st_ino, found.st_size, found.st_mtime_ns]
+    # The time of change (ctime) shows writes after which the time of modification was set back.
+    return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+
+
+def _store(memory: Path | None) -> Path | None:
+    """The file of what is remembered; None where this user has no place for it (no home folder)."""
+    try:
+        return (memory or Path(platformdirs.user_cache_dir("heapprof"))) / _NAME
+    except (RuntimeError, OSError, KeyError):
+        return None
 
 
 def _hash(path: Path, offset: int = 0, size: int | None = None) -> str:
@@ -71,7 +82,7 @@ def _load(store: Path) -> dict[str, list[object]]:
         return {}
     if not isinstance(content, dict):
         return {}
-    return {key: value for key, value in content.items() if isinstance(value, list) and len(value) == 4}
+    return {key: value for key, value in content.items() if isinstance(value, list) and len(value) == _FIELDS}
 
 
 def _remember(store: Path, key: str, value: list[object]) -> None:

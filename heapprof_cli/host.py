@@ -33,4 +33,10 @@ def identity() -> str:
 
 def process_lives(pid: int) -> bool:
     """Whether a process of this computer has the id ``pid``."""
-    return Path(f"/proc/{pid}").exists()
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True  # another user's
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -62,9 +63,9 @@ class RunSettings:
             "log_level": self.log_level,
             "iterations": self.iterations,
             "warm_up": self.warm_up,
-            "input_list": self.input_list.name if self.input_list else None,
+            "input_list": clean(self.input_list.name) if self.input_list else None,
             "timeout_seconds": self.timeout,
-            "workspace": self.workspace,
+            "workspace": clean(self.workspace),
             "keep": self.keep,
             "cache": self.cache,
         }
@@ -119,9 +120,16 @@ def check_soc(text: str) -> str:
     )
 
 
+def check_seconds(value: float, option: str) -> float:
+    """A number of seconds; below a millisecond counts as one, 0 means none. Raises UsageError for no number."""
+    if not math.isfinite(value):
+        raise UsageError(f"{option}: {value} is no number of seconds")
+    return max(value, 0.001) if value > 0 else 0.0
+
+
 def check_size(text: str, option: str) -> int:
     """Bytes of a size such as ``4096``, ``4 KiB``, ``1.5GB``. Raises UsageError."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", text.lower(), re.ASCII)
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)(i?)b?\s*", text.lower(), re.ASCII)
     if match is None:
         raise UsageError(f"{option}: {clean(text, 60)!r} is no size", hints=("for example 4096, 4 KiB, 1.5 GB",))
     base = 1024 if match[3] or not match[2] else 1000

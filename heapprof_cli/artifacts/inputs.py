@@ -6,6 +6,8 @@ are sent under safe names and a list with those names is written.
 
 from __future__ import annotations
 
+import errno
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +44,7 @@ def read_input_list(path: Path) -> Inputs:
 
 def _text(path: Path) -> str:
     try:
+        _demand_regular(path)
         if path.stat().st_size > _LARGEST_LIST:
             raise UsageError(f"the input list {clean(str(path), 300)} is larger than 16 MiB", stage="inputs")
         return path.read_text("utf-8")
@@ -51,16 +54,23 @@ def _text(path: Path) -> str:
         ) from error
 
 
+def _demand_regular(path: Path) -> None:
+    """Raises OSError for what can't be read to an end: a FIFO, a device, a folder."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+
+
 def _word(word: str, list_path: Path, number: int, files: dict[Path, Artifact]) -> str:
     tensor, separator, name = word.rpartition(":=")
     file = Path(name) if Path(name).is_absolute() or Path(name).is_file() else list_path.parent / name
     if file not in files:
         try:
+            _demand_regular(file)
             files[file] = artifact(file, f"input_{len(files)}.raw")
         except OSError as error:
             raise UsageError(
                 f"line {number} of the input list {clean(str(list_path), 300)}: can't read {clean(name, 300)} "
-                f"({error.strerror})",
+                f"({error.strerror or error})",
                 stage="inputs",
                 hints=("paths are taken from the current folder, then from the list's own folder",),
             ) from error

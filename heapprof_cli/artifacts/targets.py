@@ -42,6 +42,12 @@ def choose_target(device: DeviceFacts, wanted: str | None) -> Target:
     Raises PreflightError when no runner exists for the device.
     """
     if wanted is not None:
+        machine = _MACHINES.get(device.machine or "", device.machine)
+        if machine is not None and not wanted.endswith(f"-{machine}"):
+            raise PreflightError(
+                f"--runner-target {wanted}: this device's processor is {clean(machine, 40)}, which can't run it",
+                hints=("leave --runner-target away: it follows from the device",),
+            )
         return TARGETS[wanted]
     system = "android" if device.is_android else "linux"
     name = f"{system}-{_MACHINES.get(device.machine or '', device.machine or 'unknown')}"

@@ -8,6 +8,7 @@ import click
 
 from heapprof_cli.cli import options
 from heapprof_cli.cli.progress import StderrReporter
+from heapprof_cli.cli.streams import tell
 from heapprof_cli.settings import DEFAULT_WORKSPACE, RunSettings, check_workspace
 from heapprof_cli.text import readable_bytes
 
@@ -51,5 +52,5 @@ def command(
         wait=wait,
     )
     freed = clean_phone(settings, StderrReporter(-1))
-    click.echo(json.dumps({"freed_bytes": freed}) if form == "json" else f"freed {readable_bytes(freed)}")
+    tell(json.dumps({"freed_bytes": freed}) if form == "json" else f"freed {readable_bytes(freed)}")
     return 0

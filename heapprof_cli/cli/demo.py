@@ -13,7 +13,7 @@ import click
 from heapprof_cli import resources
 from heapprof_cli.adb_address import ServerAddress
 from heapprof_cli.cli import options
-from heapprof_cli.cli.measuring import measure_and_tell
+from heapprof_cli.cli.measuring import measured, tell_result, wanted_outputs
 from heapprof_cli.errors import UsageError
 from heapprof_cli.settings import DEFAULT_WORKSPACE, RunSettings
 from heapprof_cli.text import clean
@@ -41,6 +41,7 @@ def command(models: tuple[Path, ...], behaviour: tuple[str, ...], **values: Any)
     from heapprof_cli.virtual import VirtualPhone
 
     models = models or (resources.demo_model(),)
+    outputs = wanted_outputs(values)
     with contextlib.ExitStack() as stack:
         if behaviour:
             values["qnn_libs"] = stack.enter_context(_standin(behaviour))
@@ -49,7 +50,8 @@ def command(models: tuple[Path, ...], behaviour: tuple[str, ...], **values: Any)
         workspace = phone.workspace if settings.workspace == DEFAULT_WORKSPACE else settings.workspace
         server = ServerAddress(phone.adb_host, phone.adb_port)
         values.update(serial=phone.serial, alias="virtual-phone", workspace=workspace)
-        return measure_and_tell(options.run_settings(models, server, values), values)
+        result = measured(options.run_settings(models, server, values), values)
+    return tell_result(result, outputs, values)
 
 
 def _soc_for(settings: RunSettings) -> str:

@@ -7,6 +7,7 @@ import sys
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.streams import note, tell
 
 
 @click.command("devices", context_settings=options.CONTEXT)
@@ -22,7 +23,7 @@ def command(host: str | None, adb_port: int | None, form: str, show_serial: bool
     if form == "json":
         from heapprof_cli.render.devices import devices_json
 
-        click.echo(devices_json(rows, show_serial=show_serial), nl=False)
+        tell(devices_json(rows, show_serial=show_serial), end="")
         return 0
     from rich.console import Console
 
@@ -34,8 +35,8 @@ def command(host: str | None, adb_port: int | None, form: str, show_serial: bool
     if rows:
         print_devices(rows, console, show_serial=show_serial)
     else:
-        click.echo("no phone is connected to this adb server", err=True)
+        note("no phone is connected to this adb server")
     for row in rows:
         if row.problem:
-            click.echo(f"{row.serial if show_serial else row.alias}: {row.problem}", err=True)
+            note(f"{row.serial if show_serial else row.alias}: {row.problem}")
     return 0

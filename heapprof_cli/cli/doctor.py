@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.streams import tell
 from heapprof_cli.settings import AUTO
 
 
@@ -30,7 +31,7 @@ def command(models: tuple[Path, ...], soc: str, form: str, **values: Any) -> int
     for finding in doctor.findings():
         findings.append(finding)
         if form == "table":
-            click.echo(rendering.findings_text([finding]), nl=False)
+            tell(rendering.findings_text([finding]), end="")
     if form == "json":
-        click.echo(rendering.findings_json(findings, int(doctor.exit_code)), nl=False)
+        tell(rendering.findings_json(findings, int(doctor.exit_code)), end="")
     return int(doctor.exit_code)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.streams import tell
 
 
 @click.command("inspect", context_settings=options.CONTEXT)
@@ -34,7 +35,7 @@ def command(models: tuple[Path, ...], form: str, diff: bool) -> int:
     facts = [read_model(path) for path in models]
     if diff:
         text = inspect.differences_json(*facts) if form == "json" else inspect.differences_text(*facts)
-        click.echo(text or f"{facts[0].name} and {facts[1].name} hold the same\n", nl=False)
+        tell(text or f"{facts[0].name} and {facts[1].name} hold the same\n", end="")
     else:
-        click.echo(inspect.models_json(facts) if form == "json" else inspect.models_text(facts), nl=False)
+        tell(inspect.models_json(facts) if form == "json" else inspect.models_text(facts), end="")
     return 0

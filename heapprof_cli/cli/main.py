@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import os
-import signal
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
-from types import FrameType
-from typing import NoReturn
 
 import click
 
 from heapprof_cli import __version__
+from heapprof_cli.cli import streams
 from heapprof_cli.errors import ExitCode, HeapprofError
 
 _COMMANDS = {
@@ -58,25 +55,19 @@ def cli() -> None:
     """Measure what a QNN model costs the heap of a Qualcomm DSP, over ADB."""
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and end the process with a code of the contract."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    _interrupt_on(signal.SIGTERM, signal.SIGHUP)
+def run(words: Sequence[str]) -> int:
+    """Run the command with the arguments ``words``; the exit code. Only SystemExit of a bug in click escapes."""
+    last = words.index("--") if "--" in words else len(words)
+    words = [*map(_with_dashes, words[:last]), *words[last:]]
     code = _invoke(words)
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
-    sys.exit(code)
+    streams.flush()
+    return code
 
 
-def _interrupt_on(*signals: signal.Signals) -> None:
-    """Let SIGTERM and a closed terminal clean up as Ctrl-C does."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    for number in signals:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup keeps its meaning
-            signal.signal(number, interrupt)
+def _with_dashes(word: str) -> str:
+    """``--perf_mode`` is ``--perf-mode``: both spellings are in use among QNN tools."""
+    name, separator, value = word.partition("=")
+    return name.replace("_", "-") + separator + value if name.startswith("--") and len(name) > 2 else word
 
 
 def _invoke(words: list[str]) -> int:
@@ -91,15 +82,16 @@ def _invoke(words: list[str]) -> int:
         return _usage(words, error)
     except HeapprofError as error:
         return _fail(words, error.exit_code, error.stage, error.message, error.hints)
-    except BrokenPipeError:
-        # The reader of our output went away; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(ExitCode.OK)
+    except SystemExit:
+        return int(ExitCode.OK)  # click's way of saying that nobody reads its help any more
     except Exception as error:
         return _internal(words, error)
 
 
 def _usage(words: list[str], error: click.ClickException) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        streams.note(error.format_message())
+        return int(ExitCode.USAGE)
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "heapprof"
     return _fail(words, ExitCode.USAGE, "settings", error.format_message(), (f"`{path} --help` lists the options",))
@@ -120,20 +112,23 @@ def _fail(words: list[str], code: ExitCode, stage: str, message: str, hints: Seq
     from heapprof_cli.records import Failure
 
     failure = Failure(code.name.lower(), stage, message, tuple(hints))
-    if _wants_json(words):
-        from heapprof_cli.render.json_result import SCHEMA_VERSION, failure_fields
-
-        fields = {
-            "schema_version": SCHEMA_VERSION,
-            "verdict": "error",
-            "exit_code": int(code),
-            "error": failure_fields(failure),
-        }
-        click.echo(json.dumps(fields, indent=2, ensure_ascii=False))
     print_failure(failure)
+    if _wants_json(words):
+        from heapprof_cli.records import Result, Verdict
+        from heapprof_cli.render.json_result import result_json
+
+        with contextlib.suppress(HeapprofError):
+            streams.tell(result_json(Result(Verdict.ERROR, code, message, failure=failure)), end="")
     return int(code)
 
 
 def _wants_json(words: list[str]) -> bool:
-    pairs = zip(words, [*words[1:], ""], strict=True)
-    return any(word == "--format=json" or (word == "--format" and after == "json") for word, after in pairs)
+    """Whether the last ``--format`` before ``--`` asks for JSON; the words may be no valid command line."""
+    wanted = ""
+    flags = words[: words.index("--")] if "--" in words else words
+    for word, after in zip(flags, [*flags[1:], ""], strict=False):
+        if word == "--format":
+            wanted = after
+        elif word.startswith("--format="):
+            wanted = word.removeprefix("--format=")
+    return wanted == "json"

@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from pathlib import Path
 from typing import Any
 
-import click
-
-from heapprof_cli.cli.output import parse_output, print_failure, render, write_outputs
+from heapprof_cli.cli.output import parse_output, print_failure, render, write_file
 from heapprof_cli.cli.progress import StderrReporter
+from heapprof_cli.cli.streams import note, tell
+from heapprof_cli.errors import ExitCode
+from heapprof_cli.records import Result
 from heapprof_cli.settings import RunSettings
+from heapprof_cli.text import clean
+
+Outputs = tuple[tuple[str, Path], ...]
 
 
-def measure_and_tell(settings: RunSettings, values: dict[str, Any]) -> int:
-    """Measure, write the result to stdout and to the files asked for; the exit code."""
+def wanted_outputs(values: dict[str, Any]) -> Outputs:
+    """The files of ``-o``. Raises UsageError, before anything is measured."""
+    return tuple(parse_output(text) for text in values["outputs"])
+
+
+def measured(settings: RunSettings, values: dict[str, Any]) -> Result:
+    """Measure, with progress on stderr."""
     from heapprof_cli.session import measure
 
-    outputs = tuple(parse_output(text) for text in values["outputs"])
     reporter = StderrReporter(-1 if values["quiet"] else values["verbose"])
     try:
-        result = measure(settings, reporter)
+        return measure(settings, reporter)
     finally:
         reporter.close()
-    show_serial = values["show_serial"]
-    text = render(result, values["form"], show_serial=show_serial, color=values["color"], stream=sys.stdout)
-    click.echo(text, nl=False, color=values["color"] != "never")
+
+
+def tell_result(result: Result, outputs: Outputs, values: dict[str, Any]) -> int:
+    """Write the result to the files asked for and, last and once, to stdout; the exit code.
+
+    Call it when all else is done: from here on nothing may add a second object to stdout.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    code = int(result.exit_code)
     if result.failure is not None:
         print_failure(result.failure)
-    write_outputs(result, outputs, show_serial=show_serial)
-    return int(result.exit_code)
+    show_serial = values["show_serial"]
+    for form, path in outputs:
+        try:
+            write_file(render(result, form, show_serial=show_serial), path)
+        except OSError as error:
+            note(f"heapprof: can't write {clean(str(path), 300)}: {error.strerror}")
+            code = code or int(ExitCode.USAGE)
+    text = render(result, values["form"], show_serial=show_serial, color=values["color"], stream=sys.stdout)
+    tell(text, end="")
+    return code

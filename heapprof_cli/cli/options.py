@@ -16,6 +16,7 @@ from heapprof_cli.settings import (
     DEFAULT_WORKSPACE,
     RunSettings,
     check_perf_mode,
+    check_seconds,
     check_size,
     check_skip,
     check_soc,
@@ -25,12 +26,7 @@ from heapprof_cli.settings import (
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def dashes(name: str) -> str:
-    """``--perf_mode`` is ``--perf-mode``: both spellings are in use among QNN tools."""
-    return name.replace("_", "-")
-
-
-CONTEXT = {"token_normalize_func": dashes, "help_option_names": ["-h", "--help"], "max_content_width": 110}
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
 def _apply(function: F, decorators: list[Callable[[F], F]]) -> F:
@@ -285,11 +281,11 @@ def run_settings(
         input_list=values["input_list"],
         iterations=values["iterations"],
         warm_up=values["warm_up"],
-        timeout=values["timeout"],
+        timeout=check_seconds(values["timeout"], "--timeout"),
         workspace=check_workspace(values["workspace"]),
         keep=values["keep"],
         cache=not values["no_cache"],
         cache_limit=check_size(values["cache_limit"], "--cache-limit"),
-        wait=values["wait"],
-        stall_timeout=values["stall_timeout"],
+        wait=check_seconds(values["wait"], "--wait"),
+        stall_timeout=check_seconds(values["stall_timeout"], "--stall-timeout"),
     )

@@ -1,38 +1,53 @@
-"""Where text goes: results to stdout or files, everything else to stderr."""
+"""Results as text, and the files that they go to."""
 
 from __future__ import annotations
 
 import io
+import os
+import tempfile
 from pathlib import Path
 from typing import TextIO
 
-import click
-
+from heapprof_cli.cli.streams import note, printable
 from heapprof_cli.errors import UsageError
 from heapprof_cli.records import Failure, Result
 from heapprof_cli.text import clean
 
 FORMATS = ("table", "json")
+_ENDINGS = {".json": "json", ".txt": "table"}
 _PLAIN_WIDTH = 110
 
 
 def print_failure(failure: Failure) -> None:
     """What went wrong and what to do next, on stderr."""
-    click.echo(f"heapprof: {failure.message}", err=True)
+    note(f"heapprof: {failure.message}")
     for hint in failure.hints:
-        click.echo(f"  hint: {hint}", err=True)
+        note(f"  hint: {hint}")
 
 
 def parse_output(text: str) -> tuple[str, Path]:
-    """``[FORMAT:]FILE``; without a format it follows the file's ending. Raises UsageError."""
+    """``[FORMAT:]FILE``; without a format it follows the file's ending (.json, .txt).
+
+    Raises UsageError for a format that there is not, and for a file that can't be written: before a
+    measurement, not after it.
+    """
     kind, separator, rest = text.partition(":")
-    if separator and kind in FORMATS:
-        return kind, Path(rest)
-    return ("json" if text.endswith(".json") else "table"), Path(text)
+    if not separator or "/" in kind:
+        kind, rest = _ENDINGS.get(Path(text).suffix.lower(), ""), text
+    if kind not in FORMATS:
+        raise UsageError(
+            f"-o {clean(text, 300)!r}: which format?",
+            hints=(f"name it: FORMAT:FILE with one of {', '.join(FORMATS)}; .json and .txt need none",),
+        )
+    path = Path(rest)
+    folder = path.parent
+    if not rest or path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"-o {clean(text, 300)!r}: can't write such a file", hints=("check the folder",))
+    return kind, path
 
 
 def render(result: Result, form: str, *, show_serial: bool, color: str = "never", stream: TextIO | None = None) -> str:
-    """``result`` as text in the format ``form``."""
+    """``result`` as text in the format ``form``, with its last line's end."""
     if form == "json":
         from heapprof_cli.render.json_result import result_json
 
@@ -58,12 +73,20 @@ def render(result: Result, form: str, *, show_serial: bool, color: str = "never"
     return buffer.getvalue()
 
 
-def write_outputs(result: Result, outputs: tuple[tuple[str, Path], ...], *, show_serial: bool) -> None:
-    """Write the result into each file of ``-o``. Raises UsageError when one can't be written."""
-    for form, path in outputs:
-        try:
-            path.write_text(render(result, form, show_serial=show_serial), "utf-8")
-        except OSError as error:
-            raise UsageError(
-                f"can't write {clean(str(path), 300)}: {error.strerror}", hints=("check the folder given to -o",)
-            ) from error
+def write_file(text: str, path: Path) -> None:
+    """Put ``text`` into the file at once: an earlier result is replaced whole or not at all. Raises OSError."""
+    content = printable(text).encode()
+    if path.exists() and not path.is_file():  # a device or a pipe can't be replaced
+        path.write_bytes(content)
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-import click
+from heapprof_cli.cli.streams import note
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -24,11 +24,11 @@ class StderrReporter:
     def stage(self, name: str, detail: str) -> None:
         self._end_bar()
         if self._verbosity >= 0:
-            click.secho(f"heapprof: {name}: {detail}", err=True, dim=True)
+            note(f"heapprof: {name}: {detail}", dim=True)
 
     def moved(self, count: int, total: int) -> None:
         """Bytes that were sent; shown as a bar, on a terminal only."""
-        if self._verbosity < 0 or not sys.stderr.isatty():
+        if self._verbosity < 0 or sys.stderr is None or not sys.stderr.isatty():
             return
         with self._lock:
             progress, task = self._bar or self._start_bar(total)
@@ -52,11 +52,11 @@ class StderrReporter:
 
     def runner_line(self, line: str) -> None:
         if self._verbosity >= 1:
-            click.secho(f"  | {line}", err=True, dim=True)
+            note(f"  | {line}", dim=True)
 
     def warn(self, text: str) -> None:
         self._end_bar()
-        click.secho(f"heapprof: warning: {text}", err=True, fg="yellow")
+        note(f"heapprof: warning: {text}", color="yellow")
 
     def close(self) -> None:
         """Leave the terminal as it was."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from heapprof_cli.cli import options
-from heapprof_cli.cli.measuring import measure_and_tell
+from heapprof_cli.cli.measuring import measured, tell_result, wanted_outputs
+from heapprof_cli.cli.streams import tell
 from heapprof_cli.settings import AUTO
 
 
@@ -38,6 +40,8 @@ def command(models: tuple[Path, ...], soc: str, dry_run: bool, **values: Any) ->
     if dry_run:
         from heapprof_cli.session.planning import planned_commands
 
-        click.echo("\n".join(planned_commands(settings)))
+        commands = planned_commands(settings)
+        tell(json.dumps({"commands": commands}, indent=2) if values["form"] == "json" else "\n".join(commands))
         return 0
-    return measure_and_tell(settings, values)
+    outputs = wanted_outputs(values)
+    return tell_result(measured(settings, values), outputs, values)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.streams import tell
 
 _TARGETS = ("android-arm64", "linux-arm64", "linux-x86_64")
 
@@ -23,7 +24,7 @@ def path(target: str, standin: bool) -> int:
     """Print where the runner for TARGET lies."""
     from heapprof_cli.artifacts.shipped import runner_file, standin_folder
 
-    click.echo(standin_folder(target) if standin else runner_file(target))
+    tell(str(standin_folder(target) if standin else runner_file(target)))
     return 0
 
 
@@ -36,7 +37,7 @@ def build(targets: tuple[str, ...], output: Path | None, cc: str | None) -> int:
     from heapprof_cli.artifacts import building
 
     for target in targets or _TARGETS:
-        click.echo(building.build(target, output, cc))
+        tell(str(building.build(target, output, cc)))
     return 0
 
 
@@ -55,7 +56,7 @@ def verify(files: tuple[Path, ...]) -> int:
     for file in files or (runner_file("android-arm64"),):
         found = building.problems(file)
         wrong = wrong or bool(found)
-        click.echo(f"{file}: {'structurally right for android-arm64' if not found else ''}")
+        tell(f"{file}: {'structurally right for android-arm64' if not found else ''}")
         for problem in found:
-            click.echo(f"  {problem}")
+            tell(f"  {problem}")
     return int(ExitCode.PREFLIGHT if wrong else ExitCode.OK)

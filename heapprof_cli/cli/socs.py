@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.streams import tell
 
 
 @click.command("socs", context_settings=options.CONTEXT)
@@ -16,5 +17,5 @@ def command(form: str) -> int:
     from heapprof_cli.socs import all_socs
 
     known = all_socs()
-    click.echo(rendering.socs_json(known) if form == "json" else rendering.socs_text(known), nl=False)
+    tell(rendering.socs_json(known) if form == "json" else rendering.socs_text(known), end="")
     return 0

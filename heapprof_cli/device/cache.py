@@ -116,7 +116,8 @@ def verify(store: str, run_id: str, received: Sequence[Artifact], doubtful: Sequ
         'sum() { set -- $(sha256sum "$1" 2>/dev/null); echo "$1"; }; '
         f'remember() {{ stat -c "%n %i %s %Y" "$1" >> {_INDEX}; echo "good=$1"; }}; '
         f"for h in {parts}; do p=.part.{run_id}.$h; s=$(sum $p); "
-        'if [ "$s" = $h ]; then chmod 755 $p && mv -f $p $h && remember $h || echo "bad=$h unstorable"; '
+        'if [ "$s" = $h ]; then chmod 755 $p && { [ ! -d $h ] || rm -rf $h; } && '
+        'mv -f $p $h && remember $h || echo "bad=$h unstorable"; '
         'else rm -f $p; echo "bad=$h $s"; fi; done; '
         f"for h in {present}; do s=$(sum $h); "
         'if [ "$s" = $h ]; then remember $h; else rm -f $h; echo "bad=$h $s"; fi; done; '

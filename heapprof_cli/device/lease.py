@@ -28,6 +28,11 @@ class Owner:
     host: str
     pid: int
 
+    @classmethod
+    def of(cls, token: str, user: str, host: str, pid: int) -> Owner:
+        """With names that are one word each, as the phone gives them back."""
+        return cls(_word(token), _word(user), _word(host), pid)
+
     def line(self) -> str:
         """One word for each field; safe for the shell and to read back."""
         return " ".join((_word(self.token), _word(self.user), _word(self.host), str(self.pid)))
@@ -80,6 +85,7 @@ def take(workspace: str, owner: Owner, gone: str | None) -> str:
         'try() { if e=$(mkdir "$L" 2>&1); then '
         'if put; then rm -rf "$L".old.*; echo lease=taken; else rm -rf "$L"; echo lease=impossible; fi; exit 0; fi; }; '
         # Twice: its holder may have given it back between our mkdir and the look at it.
+        '[ ! -e "$L" ] || [ -d "$L" ] || { echo lease=impossible; echo "$L is in the way: remove it" >&2; exit 0; }; '
         'try; [ -d "$L" ] || try; [ -d "$L" ] || { echo lease=impossible; echo "$e" >&2; exit 0; }; '
         "own; set -- $o; "
         # No owner line: being taken right now, or its taker died in between.
@@ -138,5 +144,7 @@ def parse(text: str) -> LeaseState | None:
                 return LeaseState(None, None)
             token, user, host, pid, left = (clean(word, 80) for word in words)
             seconds = int(left) if left.lstrip("-").isdigit() else None
+            if seconds is not None and seconds <= 0:
+                return None  # expired: nobody's
             return LeaseState(Owner(token, user, host, int(pid[:9])), seconds)
     return None

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import math
 import re
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
-from heapprof_cli import heap_file, socs
+from heapprof_cli import heap_file
 from heapprof_cli.adb_address import ServerAddress
-from heapprof_cli.device import cache, lease, scripts
+from heapprof_cli.device import cache, commands, lease, scripts
 from heapprof_cli.device.cache import Inventory
+from heapprof_cli.device.facts import device_facts
 from heapprof_cli.device.lease import LeaseState, Owner
 from heapprof_cli.device.scripts import RunFolder
 from heapprof_cli.device.selection import READY, DeviceEntry, choose, parse_devices
@@ -31,9 +33,9 @@ _RUNNER_GRACE_SECONDS = 10.0
 _STATUS_LIMIT = 1 << 20
 _OTHER_FILES_SHOWN = 5
 _STREAMS = 6
+_BATCH = 100
 _HASH_LINE = re.compile(r"[0-9a-f]{64} +\S+\Z")
 _GONE_FROM_CACHE = 96
-_NO_LEASE = 95
 _SIGNAL_STATUS = 128
 
 
@@ -43,6 +45,7 @@ class Leavings:
 
     heap: bytes | None
     heap_is_older: bool
+    heap_is_large: bool
     other_heap_files: tuple[str, ...]
     status: bytes | None
 
@@ -70,9 +73,8 @@ class Phone:
 
     def survey(self, workspace: str, store: str) -> tuple[DeviceFacts, Inventory, LeaseState | None]:
         """What the phone says of itself, what its cache holds and who measures on it, in one shell call."""
-        command = f"{scripts.probe(workspace)}{cache.inventory(store)}; ( {lease.show(workspace)} ); exit 0"
-        text = self._shell(command, "device").stdout.text()
-        facts = _device_facts(text, self.alias, self._serial)
+        text = self._shell(commands.survey(workspace, store), "device").stdout.text()
+        facts = device_facts(text, self.alias, self._serial)
         if facts.machine is None or not re.fullmatch(r"\w+", facts.machine, re.ASCII):
             raise _nonsense("device")
         return facts, cache.parse_inventory(text.splitlines()), lease.parse(text)
@@ -82,13 +84,7 @@ class Phone:
 
         Raises DeviceError with the phone's words when they can't be made.
         """
-        taking = lease.take(folder.workspace, owner, gone)
-        command = (
-            f'r=$( {taking} ); echo "$r"; '
-            f'case "$r" in *lease=taken*) {scripts.prepare(folder, store)} ;; '
-            f"*lease=impossible*) exit {_NO_LEASE} ;; esac"
-        )
-        result = self._shell(command, "prepare")
+        result = self._shell(commands.open_run(folder, store, owner, gone), "prepare")
         text = result.stdout.text()
         broken = next((line[7:] for line in text.splitlines() if line.startswith("broken=")), None)
         if "lease=busy" in text:
@@ -158,18 +154,25 @@ class Phone:
         self, store: str, run_id: str, received: Sequence[Artifact], doubtful: Sequence[Artifact]
     ) -> tuple[Artifact, ...]:
         """Hash files on the phone; received ones that are right become entries. Returns those that are wrong."""
-        command = cache.verify(store, run_id, received, doubtful)
-        size = sum(artifact.size for artifact in (*received, *doubtful))
-        result = self._shell(command, "push", size / _HASHING_BYTES_PER_SECOND)
-        good = {line[5:] for line in result.stdout.text().splitlines() if line.startswith("good=")}
+        good: set[str] = set()
+        for part_received, part_doubtful in zip_longest(_batches(received), _batches(doubtful), fillvalue=()):
+            command = cache.verify(store, run_id, part_received, part_doubtful)
+            size = sum(artifact.size for artifact in (*part_received, *part_doubtful))
+            lines = self._shell(command, "push", size / _HASHING_BYTES_PER_SECOND).stdout.text().splitlines()
+            good |= {line[5:] for line in lines if line.startswith("good=")}
         return tuple(artifact for artifact in (*received, *doubtful) if artifact.sha256 not in good)
 
     def link(self, store: str, folder: RunFolder, artifacts: Sequence[Artifact]) -> bool:
         """Put the cached ``artifacts`` into the run's folder; False when one is no longer in the cache."""
-        result = self._shell(cache.link(store, folder, artifacts), "push")
-        if result.status not in (0, _GONE_FROM_CACHE):
-            raise DeviceError(f"the phone can't fill the run's folder: {result.tail()}", stage="push", transient=True)
-        return result.status == 0
+        for batch in _batches(artifacts):
+            result = self._shell(cache.link(store, folder, batch), "push")
+            if result.status == _GONE_FROM_CACHE:
+                return False
+            if result.status != 0:
+                raise DeviceError(
+                    f"the phone can't fill the run's folder: {result.tail()}", stage="push", transient=True
+                )
+        return True
 
     def make_room(self, store: str, found: Inventory, wanted: Sequence[Artifact], missing: int) -> None:
         """Remove entries of the cache, least recently used first, to gain ``missing`` bytes where that can be."""
@@ -208,22 +211,28 @@ class Phone:
         if not {"heap=fresh", "heap=older", "heap=absent"}.intersection(lines) or lines[-1:] != ["end"]:
             raise _nonsense("collect")
         hashes = {line[64:].strip(): line[:64] for line in lines if _HASH_LINE.match(line)}
-        heap = status = None
-        with sync_session(self._server, self._serial, "collect", stall_seconds=self._stall_seconds) as sync:
-            if "heap=fresh" in lines:
-                heap = sync.receive(folder.file(folder.heap_name), heap_file.MAX_BYTES + 1)
-            if "status=present" in lines:
-                status = sync.receive(folder.file(scripts.STATUS_NAME), _STATUS_LIMIT)
-        for name, content in ((folder.heap_name, heap), (scripts.STATUS_NAME, status)):
-            if content is not None and hashlib.sha256(content).hexdigest() != hashes.get(name):
-                raise DeviceError(
-                    f"{name} did not arrive as it is on the phone",
-                    stage="collect",
-                    hints=("the connection damages data: try another cable or port",),
-                    transient=True,
-                )
+        wanted = {folder.heap_name: heap_file.MAX_BYTES} if "heap=fresh" in lines and "large" not in lines else {}
+        wanted |= {scripts.STATUS_NAME: _STATUS_LIMIT} if "status=present" in lines else {}
+        found = self._fetch_small(folder, wanted, hashes)
         others = [clean(line[6:], 300) for line in lines if line.startswith("other=")]
-        return Leavings(heap, "heap=older" in lines, tuple(others[:_OTHER_FILES_SHOWN]), status)
+        return Leavings(
+            heap=found.get(folder.heap_name),
+            heap_is_older="heap=older" in lines,
+            heap_is_large="large" in lines,
+            other_heap_files=tuple(others[:_OTHER_FILES_SHOWN]),
+            status=found.get(scripts.STATUS_NAME),
+        )
+
+    def _fetch_small(self, folder: RunFolder, limits: Mapping[str, int], hashes: Mapping[str, str]) -> dict[str, bytes]:
+        """The contents of files of the run's folder, each of at most so many bytes and of its hash there."""
+        features = self._features or frozenset()
+        with (
+            tempfile.TemporaryDirectory(prefix="heapprof-") as place,
+            sync_session(self._server, self._serial, "collect", features, self._stall_seconds) as sync,
+        ):
+            for name, limit in limits.items():
+                sync.fetch(folder.file(name), Path(place, name), limit=limit, sha256=hashes.get(name, ""))
+            return {name: Path(place, name).read_bytes() for name in limits}
 
     def stop(self, folder: RunFolder) -> bool:
         """End every process of the run; whether none is left. Trouble counts as "not known to be ended"."""
@@ -263,9 +272,7 @@ class Phone:
 
     def close_run(self, folder: RunFolder, store: str, owner: Owner, *, keep: bool) -> bool:
         """Remove what the run left (its folder too, unless ``keep``), give the lease back; whether all is gone."""
-        removal = "" if keep else f"{scripts.remove(folder)} || echo left_behind; "
-        release = lease.release(folder.workspace, owner)
-        command = f"{cache.discard_parts(store, folder.run_id)}; {removal}( {release} ); exit 0"
+        command = commands.close_run(folder, store, owner, keep=keep)
         with contextlib.suppress(HeapprofError):
             text = self._shell(command, "cleanup").stdout.text()
             return "lease=released" in text and "left_behind" not in text
@@ -282,6 +289,12 @@ class Phone:
                 transient=True,
             )
         return result
+
+
+def _batches(artifacts: Sequence[Artifact]) -> Iterator[Sequence[Artifact]]:
+    """Parts that fit into one shell command."""
+    for start in range(0, len(artifacts), _BATCH):
+        yield artifacts[start : start + _BATCH]
 
 
 def _nonsense(stage: str) -> DeviceError:
@@ -303,41 +316,3 @@ def find_phone(
     server = AdbServer(address)
     server.ensure_running()
     return Phone(server, choose(parse_devices(server.query("host:devices-l")), wanted), alias, stall_seconds)
-
-
-def _device_facts(text: str, alias: str, serial: str) -> DeviceFacts:
-    values = _key_values(text)
-    soc_text = values.get("ro.soc.model") or values.get("soc0")
-    soc = socs.find(soc_text) if soc_text else None
-    return DeviceFacts(
-        alias=alias,
-        serial=serial,
-        machine=values.get("machine"),
-        is_android="linker64" in values,
-        model=values.get("ro.product.model"),
-        soc=soc_text,
-        htp_arch=soc.htp_arch if soc else None,
-        android=values.get("ro.build.version.release"),
-        abi=values.get("ro.product.cpu.abi"),
-        fingerprint=values.get("ro.build.fingerprint"),
-        free_bytes=_free_bytes(values.get("df", "")),
-        virtual=values.get("ro.heapprof.virtual") == "1",
-    )
-
-
-def _key_values(text: str) -> dict[str, str]:
-    """``key=value`` and ``[key]: [value]`` lines of a phone, cleaned; empty values are left out,
-    the first of a key counts."""
-    values: dict[str, str] = {}
-    for line in text.splitlines():
-        match = re.match(r"\[([^]]+)\]: \[(.*)\]", line) or re.match(r"([^=]+)=(.*)", line)
-        shown = clean(match[2], 300) if match else ""
-        if match and shown:
-            values.setdefault(match[1], shown)
-    return values
-
-
-def _free_bytes(df_line: str) -> int | None:
-    """Available bytes from a line of ``df -kP``: filesystem, blocks, used, available, percent, mount."""
-    match = re.search(r"\s(\d+)\s+(\d+)\s+(\d+)\s+\d+%\s", df_line + " ")
-    return int(match[3]) * 1024 if match else None

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heapprof_cli import heap_file
 from heapprof_cli.records import RUNNER_NAME
 
 PROPERTIES: tuple[str, ...] = (
@@ -62,7 +63,18 @@ def probe(workspace: str) -> str:
 def prepare(folder: RunFolder, store: str) -> str:
     """Creates the run's folder, which must not exist yet, and the cache that it links to."""
     runs = shlex.quote(f"{folder.workspace}/runs")
-    return f"umask 022; mkdir -p {runs} && mkdir {shlex.quote(folder.path)} && mkdir -p {shlex.quote(store)}"
+    return (
+        f"{_refuse_links(f'{folder.workspace}/runs', store, f'{store}/used')} umask 022; mkdir -p {runs} && "
+        f"mkdir {shlex.quote(folder.path)} && mkdir -p {shlex.quote(store)}"
+    )
+
+
+def _refuse_links(*paths: str) -> str:
+    """Ends the script where one of our folders is a link: it would lead us to files that are not ours."""
+    return (
+        f"for d in {' '.join(map(shlex.quote, paths))}; do "
+        'if [ -h "$d" ]; then echo "$d is a symbolic link, which heapprof does not follow" >&2; exit 93; fi; done;'
+    )
 
 
 def start(folder: RunFolder, environment: Mapping[str, str], arguments: Sequence[str]) -> str:
@@ -76,16 +88,17 @@ def start(folder: RunFolder, environment: Mapping[str, str], arguments: Sequence
 
 
 def look(folder: RunFolder) -> str:
-    """Says whether the run's heap file is ``fresh``, ``older`` than the run, or ``absent``;
-    ``sha256sum``'s lines of what there is; which other heap files lie in the workspace, where it is absent
-    (``other=PATH``); and ``end``."""
+    """Says whether the run's heap file is ``fresh``, ``older`` than the run, or ``absent``; ``large`` where it is
+    larger than two lines can be; ``sha256sum``'s lines of what there is; which other heap files lie in the
+    workspace, where it is absent (``other=PATH``); and ``end``."""
     heap = shlex.quote(folder.heap_name)
     return (
         f"cd {shlex.quote(folder.path)} || exit 97; "
         f"if [ ! -f {heap} ]; then echo heap=absent; "
         f"elif [ {heap} -ot {_MARKER} ]; then echo heap=older; else echo heap=fresh; fi; "
+        f"[ -f {heap} ] && [ $(wc -c < {heap}) -gt {heap_file.MAX_BYTES} ] && echo large; "
         f"[ -f {STATUS_NAME} ] && echo status=present; "
-        f"sha256sum {heap} {STATUS_NAME} 2>/dev/null; "
+        f"for f in {heap} {STATUS_NAME}; do [ -f $f ] && sha256sum $f 2>/dev/null; done; "
         f"[ -f {heap} ] || find {shlex.quote(folder.workspace)} -type f -size -128 "
         "-exec grep -lF 'DSP:before_context_created (bytes)' {} + 2>/dev/null | head -n 5 | "
         'while read -r f; do echo "other=$f"; done; echo end'
@@ -114,13 +127,15 @@ def clean(workspace: str) -> str:
     hexadecimal = "[0-9a-f]" * 16
     return (
         f"cd {shlex.quote(workspace)} 2>/dev/null || {{ echo freed=0; exit 0; }}; "
+        f"{_refuse_links('runs', 'cache', 'cache/used')} "
         "set -- $(du -sk . 2>/dev/null); before=${1:-0}; "
         f"rm -rf runs/{hexadecimal}; rmdir runs 2>/dev/null; "
-        f"cd cache 2>/dev/null && {{ rm -f {hexadecimal * 4} .part.*.* verified verified.new; "
+        f"cd cache 2>/dev/null && {{ rm -rf {hexadecimal * 4} .part.*.* verified verified.new; "
         f"cd used 2>/dev/null && {{ rm -f {hexadecimal * 4}; cd ..; rmdir used; }}; "
         "cd ..; rmdir cache; } 2>/dev/null; "
-        "set -- $(du -sk . 2>/dev/null); echo freed=$((before-${1:-0})); "
-        "left=0; for d in runs cache; do [ -e $d ] && left=94; done; "
+        "set -- $(du -sk . 2>/dev/null); freed=$((before-${1:-0})); "
+        "[ $freed -gt 0 ] || freed=0; echo freed=$freed; "
+        f"left=0; for f in runs/{hexadecimal} cache/{hexadecimal * 4}; do [ -e $f ] && left=94; done; "
         f"cd / && rmdir {shlex.quote(workspace)} 2>/dev/null; exit $left"
     )
 

@@ -105,7 +105,7 @@ class AdbServer(AdbClient):  # type: ignore[misc]
         """A fresh connection. Raises DeviceError when no server answers."""
         try:
             connection = Connection(self.address)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # UnicodeError: no host can have such a name
             raise DeviceError(
                 f"no adb server answers at {self.address} ({clean(str(error), 200)})",
                 stage="adb_server",

@@ -49,8 +49,9 @@ def run_shell(
     Raises StageTimeout when it takes more than ``seconds`` in all, DeviceError when the connection
     ends before the exit status arrived: partial output is never passed off as success.
     """
-    if len(command) > _MAX_COMMAND:
-        raise DeviceError(f"a device command of {len(command)} bytes is too long for adb", stage=stage)
+    length = len(command.encode("utf-8", "surrogateescape"))
+    if length > _MAX_COMMAND:
+        raise DeviceError(f"a device command of {length} bytes is too long for adb", stage=stage)
     deadline = Deadline.after(seconds)
     stdout, stderr = Capture(), Capture(on_line=on_stderr)
     with server.opened(serial, f"shell,v2,raw:{command}", timeout=min(seconds, 30.0)) as connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import socket
 import struct
@@ -78,22 +79,55 @@ class SyncSession:
                 moved(file_bytes)
         return sent
 
-    def receive(self, remote: str, limit: int) -> bytes:
-        """The content of the small file ``remote``. Raises DeviceError when absent or over ``limit`` bytes."""
-        with self._explained(f"fetch {clean(remote.rsplit('/', 1)[-1], 100)}"):
-            self._command(b"RECV", remote.encode())
-            content = bytearray()
-            while True:
-                kind, length = self._header()
-                if kind == b"DONE":
-                    return bytes(content)
-                if kind != b"DATA" or length > _CHUNK:
-                    raise self._failure(kind, length, remote)
-                content += self._connection.receive_exact(length)
-                if len(content) > limit:
-                    raise DeviceError(
-                        f"{clean(remote, 200)} on the phone is larger than {limit} bytes", stage=self._stage
-                    )
+    def fetch(self, remote: str, target: Path, *, limit: int, sha256: str) -> None:
+        """Fetch the file ``remote`` into ``target``, which appears only when all of it arrived as it is there.
+
+        ``sha256``: its hash on the phone. Raises DeviceError when it is absent, over ``limit`` bytes, or
+        arrives with another content.
+        """
+        name = clean(remote.rsplit("/", 1)[-1], 100)
+        part = target.with_name(f"{target.name}.part")
+        digest = hashlib.sha256()
+        size = 0
+        try:
+            with self._explained(f"fetch {name}"), part.open("wb") as file:
+                for piece in self._content(remote):
+                    size += len(piece)
+                    if size > limit:
+                        raise DeviceError(f"{name} on the phone is larger than {limit} bytes", stage=self._stage)
+                    digest.update(piece)
+                    file.write(piece)
+            if digest.hexdigest() != sha256:
+                raise DeviceError(
+                    f"{name} did not arrive as it is on the phone",
+                    stage=self._stage,
+                    hints=("the connection damages data: try another cable or port",),
+                    transient=True,
+                )
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _content(self, remote: str) -> Iterator[bytes | bytearray]:
+        """The pieces of a file on the phone; they come compressed where it offers that."""
+        compressed = compression.offered(self._features)
+        path = remote.encode()
+        if compressed:
+            head = b"RCV2" + struct.pack("<I", len(path)) + path
+            self._connection.conn.sendall(head + b"RCV2" + struct.pack("<I", compression.ZSTD))
+        else:
+            self._command(b"RECV", path)
+        pieces = self._frames(remote)
+        yield from compression.expanded(pieces) if compressed else pieces
+
+    def _frames(self, remote: str) -> Iterator[bytearray]:
+        while True:
+            kind, length = self._header()
+            if kind == b"DONE":
+                return
+            if kind != b"DATA" or length > _CHUNK:
+                raise self._failure(kind, length, remote)
+            yield self._connection.receive_exact(length)
 
     def _command(self, name: bytes, path: bytes) -> None:
         self._connection.conn.sendall(name + struct.pack("<I", len(path)) + path)
@@ -128,6 +162,12 @@ class SyncSession:
                 stage=self._stage,
                 hints=("check the cable, hub or network between the adb server and the phone",),
                 transient=True,
+            ) from error
+        except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
+            raise DeviceError(
+                f"could not {what}: {error.strerror} on this computer",
+                stage=self._stage,
+                hints=("leave the files of a run where they are until it ends",),
             ) from error
         except (EOFError, ConnectionError, AdbError) as error:
             raise DeviceError(

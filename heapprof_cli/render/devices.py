@@ -40,8 +40,17 @@ def _fields(row: DeviceRow, show_serial: bool) -> dict[str, object]:
 def print_devices(rows: Sequence[DeviceRow], console: Console, *, show_serial: bool) -> None:
     """A line for each phone; its problem under it where it could not be asked."""
     table = Table()
-    for heading in ("serial" if show_serial else "alias", "state", "model", "SoC", "HTP", "Android", "free"):
-        table.add_column(heading, no_wrap=heading != "model")
+    for heading in (
+        "serial" if show_serial else "alias",
+        "state",
+        "model",
+        "SoC",
+        "HTP",
+        "Android",
+        "free",
+        "measured by",
+    ):
+        table.add_column(heading, no_wrap=heading not in ("model", "measured by"))
     for row in rows:
         facts = row.facts
         free = readable_bytes(facts.free_bytes) if facts and facts.free_bytes is not None else "-"
@@ -56,6 +65,7 @@ def print_devices(rows: Sequence[DeviceRow], console: Console, *, show_serial: b
                     f"V{facts.htp_arch}" if facts and facts.htp_arch else "-",
                     (facts.android if facts else None) or "-",
                     free,
+                    row.lease or "-",
                 ),
             )
         )

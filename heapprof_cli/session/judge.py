@@ -31,6 +31,12 @@ def judge(leavings: Leavings, status: RunnerStatus | None) -> Judgement:
             "the heap file on the phone is older than this run: it is not its measurement",
             hints=("something else wrote into the run's folder; run again with another --workspace",),
         )
+    if leavings.heap_is_large:
+        return Judgement(
+            Verdict.MALFORMED,
+            f"the heap file is larger than {readable_bytes(heap_file.MAX_BYTES)}; two lines are expected",
+            hints=_problem_hints(Verdict.MALFORMED),
+        )
     if leavings.heap is None:
         return _absent(leavings, status)
     try:

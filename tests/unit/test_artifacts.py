@@ -111,7 +111,10 @@ def test_libraries_that_come_with_a_wheel_go_along() -> None:
 def test_targets_follow_the_device(machine: str, android: bool, target: str) -> None:
     facts = DeviceFacts("a", "s", machine=machine, is_android=android)
     assert choose_target(facts, None).name == target
-    assert choose_target(facts, "linux-arm64").name == "linux-arm64"
+    assert choose_target(facts, target).name == target
+    other = "linux-x86_64" if machine == "aarch64" else "linux-arm64"
+    with pytest.raises(PreflightError, match="can't run it"):
+        choose_target(facts, other)
 
 
 @pytest.mark.parametrize(("machine", "android"), [("x86_64", True), ("riscv64", False), (None, False)])

@@ -27,7 +27,7 @@ def heap_status(before: int | None, after: int | None, events: int = 2) -> bytes
 
 
 def leavings(content: bytes | None, *, older: bool = False, others: tuple[str, ...] = ()) -> Leavings:
-    return Leavings(content, older, others, None)
+    return Leavings(content, older, False, others, None)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,7 @@ def leavings(content: bytes | None, *, older: bool = False, others: tuple[str, .
         (leavings(heap(5, 5)[:42]), heap_status(5, None, 1), Verdict.MALFORMED, None),
         (leavings(heap(5, 5).splitlines()[0]), heap_status(5, None, 1), Verdict.INCOMPLETE, None),
         (leavings(b"garbage"), heap_status(5, 5), Verdict.MALFORMED, None),
+        (Leavings(None, False, True, (), None), heap_status(5, 5), Verdict.MALFORMED, None),
     ],
 )
 def test_verdicts(left: Leavings, told: bytes, verdict: Verdict, reading: HeapReading | None) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from heapprof_cli import resources
 from heapprof_cli.adb_address import ServerAddress
@@ -41,6 +42,7 @@ def command(models: tuple[Path, ...], behaviour: tuple[str, ...], **values: Any)
     from heapprof_cli.virtual import VirtualPhone
 
     models = models or (resources.demo_model(),)
+    _forget_the_environments_libraries(values)
     outputs = wanted_outputs(values)
     with contextlib.ExitStack() as stack:
         if behaviour:
@@ -52,6 +54,14 @@ def command(models: tuple[Path, ...], behaviour: tuple[str, ...], **values: Any)
         values.update(serial=phone.serial, alias="virtual-phone", workspace=workspace)
         result = measured(options.run_settings(models, server, values), values)
     return tell_result(result, outputs, values)
+
+
+def _forget_the_environments_libraries(values: dict[str, Any]) -> None:
+    """An SDK that the environment names (QNN_SDK_ROOT) is for phones; the demo is to work with it set, too."""
+    context = click.get_current_context()
+    for name in ("qnn_libs", "qnn_sdk", "build_folder"):
+        if context.get_parameter_source(name) is ParameterSource.ENVIRONMENT:
+            values[name] = None
 
 
 def _soc_for(settings: RunSettings) -> str:

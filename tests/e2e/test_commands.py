@@ -101,6 +101,12 @@ def test_demo(heapprof: Callable[..., Ended]) -> None:
     assert "simulated" in done.stdout
 
 
+def test_demo_works_with_an_sdk_in_the_environment(heapprof: Callable[..., Ended], tmp_path: Path) -> None:
+    (tmp_path / "sdk").mkdir()
+    done = heapprof("demo", "--format", "json", QNN_SDK_ROOT=str(tmp_path / "sdk"), HEAPPROF_QNN_LIBS=str(tmp_path))
+    assert (done.code, done.json["simulated"]) == (0, True)
+
+
 def test_demo_takes_models_and_behaviour(heapprof: Callable[..., Ended], model: Path) -> None:
     done = heapprof("demo", "--format", "json", "--standin", "before=7", "--standin", "after=9", model)
     assert (done.code, done.json["difference_bytes"], done.json["device"]["virtual"]) == (0, 2, True)

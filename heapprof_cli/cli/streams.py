@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import sys
+from typing import TextIO
 
 import click
 
@@ -25,7 +26,7 @@ def tell(text: str, *, end: str = "\n") -> None:
         sys.stdout.write(printable(text) + end)
         sys.stdout.flush()
     except (OSError, ValueError) as error:
-        _abandon_stdout()
+        _abandon(sys.stdout)
         if getattr(error, "errno", None) not in _NOBODY_READS:
             raise UsageError(f"can't write the result to stdout: {error}", stage="output") from error
 
@@ -38,11 +39,12 @@ def note(text: str, *, dim: bool = False, color: str | None = None) -> None:
 
 def flush() -> None:
     """Leave nothing for the interpreter's own last flush to stumble over."""
-    if sys.stdout is not None:
-        with contextlib.suppress(OSError, ValueError):
-            sys.stdout.flush()
-            return
-        _abandon_stdout()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            _abandon(stream)
 
 
 def printable(text: str) -> str:
@@ -50,8 +52,9 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _abandon_stdout() -> None:
+def _abandon(stream: TextIO) -> None:
+    """What the stream still holds goes nowhere: else it would be tried again at the end, and end us with 120."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)

@@ -142,6 +142,8 @@ def test_interrupts_at_any_moment_leave_nothing(standin: Callable[..., Path], mo
             time.sleep(0.25 + 0.12 * moment)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
+            if process.returncode == -signal.SIGINT and b"heapprof:" not in err:
+                continue  # on a busy machine Python itself may not have got to our first line yet
             assert process.returncode in (0, 130), err
             assert litter(phone) == [], f"interrupted after {0.25 + 0.12 * moment:.2f} s: {err.decode()}"
             if out:

@@ -27,7 +27,7 @@ make_venv() {
 # What an installation depends on: package metadata, and the sources of the device programs.
 setup_stamp() {
     (cd "$1" && { echo "$2"; cat pyproject.toml heapprof_cli/__init__.py; \
-        find device_bin -path device_bin/build -prune -o -type f -print | LC_ALL=C sort | xargs cat; } | cksum)
+        find device_bin \( -path device_bin/build -o -name __pycache__ \) -prune -o -type f -print | LC_ALL=C sort | xargs cat; } | cksum)
 }
 
 # set_up ROOT EXTRAS: EXTRAS is "" or "[test]"

@@ -127,7 +127,3 @@ class Interrupted(HeapprofError):
 
     exit_code = ExitCode.INTERRUPTED
     default_stage = "interrupted"
-
-
-class InternalError(HeapprofError):
-    """A bug in heapprof."""

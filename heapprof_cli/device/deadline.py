@@ -26,7 +26,3 @@ class Deadline:
         if left <= 0:
             raise DeadlinePassed
         return left
-
-    def receive_timeout(self, stall: float) -> float:
-        """The time-out of the next receive: what is left, at most ``stall`` seconds."""
-        return min(self.remaining(), stall)

@@ -1,7 +1,8 @@
 """The lease: one measurement at a time on a phone, because the DSP heap figure is the whole DSP's.
 
 It is a folder on the phone, made with ``mkdir`` (atomic everywhere), outside any workspace, so that
-all workspaces, hosts and adb servers meet at the same place. It expires by the phone's own uptime:
+all workspaces, hosts and adb servers meet at the same place; only a system without Android's shared
+folder has it in the workspace. It expires by the phone's own uptime:
 no host's clock matters, and a reboot ends it.
 """
 
@@ -44,6 +45,11 @@ class LeaseState:
 
     owner: Owner | None
     seconds_left: int | None
+
+    @property
+    def expired(self) -> bool:
+        """Whether it is nobody's any more, though it still lies there."""
+        return self.seconds_left is not None and self.seconds_left <= 0
 
     def __str__(self) -> str:
         if self.owner is None:
@@ -136,7 +142,7 @@ def show(workspace: str) -> str:
 
 
 def parse(text: str) -> LeaseState | None:
-    """The state that ``take`` or ``show`` printed; None when the lease is free, taken by us, or unknown."""
+    """The state that ``take`` or ``show`` printed; None only where neither said that the lease is busy."""
     for line in text.splitlines():
         if line.startswith("lease=busy"):
             words = line.split()[1:]
@@ -144,7 +150,5 @@ def parse(text: str) -> LeaseState | None:
                 return LeaseState(None, None)
             token, user, host, pid, left = (clean(word, 80) for word in words)
             seconds = int(left) if left.lstrip("-").isdigit() else None
-            if seconds is not None and seconds <= 0:
-                return None  # expired: nobody's
             return LeaseState(Owner(token, user, host, int(pid[:9])), seconds)
     return None

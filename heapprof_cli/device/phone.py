@@ -87,11 +87,11 @@ class Phone:
         result = self._shell(commands.open_run(folder, store, owner, gone), "prepare")
         text = result.stdout.text()
         broken = next((line[7:] for line in text.splitlines() if line.startswith("broken=")), None)
+        # Before "taken": whatever else an odd answer says, a phone that may be in use is not ours.
         if "lease=busy" in text:
-            return Opened(broken, lease.parse(text))
+            return Opened(broken, lease.parse(text) or LeaseState(None, None))
         if result.status == 0 and "lease=taken" in text:
             return Opened(broken, None)
-        self.close_run(folder, store, owner, keep=False)
         if result.status != 0:
             reason = " / ".join(clean_lines(result.stderr.text(), 3, 300)) or "no reason given"
             raise DeviceError(
@@ -240,10 +240,12 @@ class Phone:
             return "left=0" in self._shell(scripts.stop(folder), "cleanup").stdout.text().splitlines()
         return False
 
-    def remove(self, folder: RunFolder, store: str) -> None:
-        """Remove a run's folder and what it received, where the phone can be reached."""
+    def remove(self, folder: RunFolder, store: str) -> bool:
+        """Remove a run's folder and what it received; whether they are known to be gone."""
+        command = f"{cache.discard_parts(store, folder.run_id)}; {scripts.remove(folder)}"
         with contextlib.suppress(HeapprofError):
-            self._shell(f"{cache.discard_parts(store, folder.run_id)}; {scripts.remove(folder)}; exit 0", "cleanup")
+            return self._shell(command, "cleanup").status == 0
+        return False
 
     def clean(self, workspace: str) -> int:
         """Remove run folders and cache of ``workspace``; the bytes freed. Raises DeviceError when some is left."""

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Sequence
 
 from heapprof_cli.records import ContextFacts, GraphFacts, ModelFacts, TensorFacts
+from heapprof_cli.render.json_result import SCHEMA_VERSION, model_identity
 from heapprof_cli.text import plural, readable_bytes
 
-SCHEMA_VERSION = 1
 _UNKNOWN = "unknown"
 
 
@@ -22,14 +22,8 @@ def models_json(models: Sequence[ModelFacts]) -> str:
 def model_fields(model: ModelFacts) -> dict[str, object]:
     """One model of the JSON."""
     return {
-        "name": model.name,
-        "kind": model.kind,
-        "sha256": model.sha256,
-        "bytes": model.size,
-        "soc": model.soc,
+        **model_identity(model),
         "soc_model": model.soc_model,
-        "htp_arch": model.htp_arch,
-        "qnn_build": model.qnn_build,
         "profile_level": model.profile_level,
         "online_prepare": model.online_prepare,
         "contexts": [_context_fields(context) for context in model.contexts],

@@ -28,7 +28,7 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "difference_bytes": reading.difference_bytes if reading else None,
         "samples": [{"run": s.run, "cycle": s.cycle, **_reading(s.reading)} for s in result.samples],
         "device": _device(result.device, show_serial) if result.device else None,
-        "model": [_model(model) for model in result.models],
+        "model": [model_identity(model) for model in result.models],
         "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
         "runner": {"kind": "native", "target": result.target} if result.target else None,
         "qnn_build": result.qnn_build,
@@ -77,7 +77,8 @@ def _device(device: DeviceFacts, show_serial: bool) -> dict[str, object]:
     return {"serial": device.serial, **fields} if show_serial else fields
 
 
-def _model(model: ModelFacts) -> dict[str, object]:
+def model_identity(model: ModelFacts) -> dict[str, object]:
+    """What names a model file and the phone it was made for, in every JSON."""
     return {
         "name": model.name,
         "kind": model.kind,

@@ -78,7 +78,7 @@ class Doctor:
         except HeapprofError as error:
             return _failed("phone", error), None
         what = f"{device.model or 'unknown model'} ({device.alias}), Android {device.android or 'unknown'}"
-        if lease is not None:
+        if lease is not None and not lease.expired:
             fix = "wait for it with `heapprof run --wait SECONDS`"
             return Finding("phone-busy", Severity.WARNING, f"{what}: someone measures on it: {lease}", fix), device
         return Finding("phone", Severity.OK, what), device

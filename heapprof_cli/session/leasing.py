@@ -130,13 +130,13 @@ def _wait_for(phone: Phone, story: Story, error: HeapprofError, number: int) -> 
 
 def _clear_up_after_others(phone: Phone, traces: _Traces, story: Story) -> None:
     """End and remove what the owners of broken leases left on the phone; forgotten only when that was done."""
+    workspace = story.settings.workspace
     for token in tuple(traces.abandoned):
         if token not in {place.folder.run_id for place in traces.asked}:
             story.warn(f"took over the lease of a measurement that is gone ({token})")
-        abandoned = RunFolder(story.settings.workspace, token)
-        phone.stop(abandoned)
-        phone.remove(abandoned, cache.shared_store(story.settings.workspace))
-        traces.abandoned.remove(token)
+        abandoned = RunFolder(workspace, token)
+        if phone.stop(abandoned) and phone.remove(abandoned, cache.shared_store(workspace)):
+            traces.abandoned.remove(token)
 
 
 def _close(phone: Phone, traces: _Traces, story: Story, *, ended_well: bool) -> None:
@@ -151,6 +151,8 @@ def _close(phone: Phone, traces: _Traces, story: Story, *, ended_well: bool) -> 
                 f"the lease ends by itself within {lease.SECONDS} s, `heapprof clean` removes the files"
             )
     _clear_up_after_others(phone, traces, story)
+    for token in traces.abandoned:
+        story.warn(f"could not remove what the measurement {token} left on the phone: `heapprof clean` does")
     if not stopped:
         story.warn(f"could not confirm that no process of the run is left on the phone {phone.alias}")
     story.clean = stopped and closed

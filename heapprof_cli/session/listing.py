@@ -37,4 +37,11 @@ def _row(server: AdbServer, entry: DeviceEntry, workspace: str) -> DeviceRow:
         facts, _, lease = Phone(server, entry).survey(workspace, shared_store(workspace))
     except HeapprofError as error:
         return DeviceRow(serial, entry.alias, entry.state, entry.model, problem=error.message)
-    return DeviceRow(serial, entry.alias, entry.state, entry.model, facts=facts, lease=str(lease) if lease else None)
+    return DeviceRow(
+        serial,
+        entry.alias,
+        entry.state,
+        entry.model,
+        facts=facts,
+        lease=str(lease) if lease and not lease.expired else None,
+    )

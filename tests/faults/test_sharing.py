@@ -34,6 +34,14 @@ def running(on: OnPhone) -> None:
     wait_until(lambda: bool(runners(on.phone)), "the runner never started")
 
 
+def kill_a_holder(on: OnPhone, home: Path, libs: Path, model: Path) -> None:
+    """Somebody measures, and dies without a chance to clean up: the lease and a run's folder stay."""
+    run = start(on, home, libs, model)
+    running(on)
+    run.process.kill()
+    run.ended()
+
+
 def test_eight_at_once_take_turns(own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path) -> None:
     numbers = [unique_numbers(f"turn {i}") for i in range(8)]
     runs = [
@@ -89,23 +97,30 @@ def test_a_second_server_is_excluded_too(
 def test_a_holder_killed_here_frees_the_phone_at_once(
     own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
 ) -> None:
-    run = start(own, tmp_path, standin(hang_stage="execute"), model)
-    running(own)
-    run.process.kill()
-    run.ended()
+    kill_a_holder(own, tmp_path, standin(hang_stage="execute"), model)
     done = own.run("--format", "json", model)
     assert done.code == 0, done.stderr
     assert "gone" in " ".join(done.json["warnings"])
     check_nothing_left(own.phone)
 
 
+@pytest.mark.parametrize("pattern", ["shell*left=*", "shell*rm -rf *runs*"])
+def test_a_takeover_whose_clearing_fails_is_tried_again(
+    own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path, pattern: str
+) -> None:
+    kill_a_holder(own, tmp_path, standin(hang_stage="execute"), model)
+    number = own.phone.faults.add(Fault("kill", service=pattern))
+    done = own.run("--format", "json", model)
+    assert done.code == 0, done.stderr
+    assert own.phone.faults.happened(number) == 1
+    own.phone.faults.clear()
+    check_nothing_left(own.phone)
+
+
 def test_a_holder_killed_elsewhere_frees_the_phone_by_its_expiry(
     own: OnPhone, standin: Callable[..., Path], model: Path, tmp_path: Path
 ) -> None:
-    run = start(own, tmp_path, standin(hang_stage="execute"), model)
-    running(own)
-    run.process.kill()
-    run.ended()
+    kill_a_holder(own, tmp_path, standin(hang_stage="execute"), model)
     # As if it had been another computer's, with ten seconds to go.
     on_phone_shell(
         own.phone,

@@ -11,10 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from heapprof_cli.adb_address import ServerAddress
 from heapprof_cli.device import cache, lease, scripts
 from heapprof_cli.device.cache import Entry, Inventory
+from heapprof_cli.device.capture import Capture
 from heapprof_cli.device.lease import Owner
+from heapprof_cli.device.phone import Phone
 from heapprof_cli.device.scripts import RunFolder
+from heapprof_cli.device.selection import DeviceEntry
+from heapprof_cli.device.server import AdbServer
+from heapprof_cli.device.shell import ShellResult
 from heapprof_cli.records import Artifact
 
 SHELLS = [shell for shell in ("sh", "mksh", "bash") if shutil.which(shell)]
@@ -186,6 +192,35 @@ def test_of_many_breakers_one_wins(shell: str, workspace: str) -> None:
         told = list(pool.map(lambda i: run(shell, lease.take(workspace, owner(i), owner(99).token)), range(8)))
     assert sum("lease=taken" in text for text in told) == 1
     assert sum("broken=" in text for text in told) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "busy"),
+    [
+        ("lease=taken\n", False),
+        ("lease=busy\n", True),
+        ("lease=busy t u h 1 9\n", True),
+        ("lease=busy t u h 1 0\n", True),
+        ("lease=busy t u h 1 -7\n", True),
+        ("lease=busy what is this\n", True),
+        ("lease=taken\nlease=busy t u h 1 0\n", True),
+    ],
+)
+def test_a_phone_that_may_be_in_use_is_never_ours(
+    shell: str, monkeypatch: pytest.MonkeyPatch, answer: str, busy: bool
+) -> None:
+    stdout = Capture()
+    stdout.add(answer.encode())
+    monkeypatch.setattr(Phone, "_shell", lambda *_: ShellResult(0, stdout, Capture()))
+    phone = Phone(AdbServer(ServerAddress(port=1)), DeviceEntry("s", "device"))
+    opened = phone.open_run(RunFolder("/w/x", "0" * 16), "/w/x/cache", owner(1), None)
+    assert (opened.busy is not None) == busy
+
+
+def test_an_expired_lease_is_told_as_such(shell: str) -> None:
+    for left, expired in (("5", False), ("0", True), ("-7", True), ("x", False)):
+        state = lease.parse(f"lease=busy t u h 1 {left}")
+        assert state is not None and state.expired == expired
 
 
 def test_garbage_is_no_lease(shell: str) -> None:

@@ -53,6 +53,7 @@ class Adbd:
         self.properties: dict[str, str] = state["properties"]
         self.authorized: bool = state["authorized"]
         self.latency: float = state["latency"]
+        self.bandwidth: float | None = state["bandwidth"]
         self.faults = FaultPlan()
         self.faults.load(state["faults"])
         self._connections: set[Connection] = set()
@@ -207,6 +208,7 @@ class Adbd:
                 "properties": self.properties,
                 "authorized": self.authorized,
                 "latency": self.latency,
+                "bandwidth": self.bandwidth,
                 "faults": self.faults.dump(),
             }
         )

@@ -23,6 +23,7 @@ class Phone(Protocol):
 
     authorized: bool
     latency: float
+    bandwidth: float | None
 
     def banner(self) -> bytes: ...
 
@@ -38,17 +39,26 @@ class Phone(Protocol):
 
 
 class DelayLine:
-    """Calls made later by a fixed delay, in their order: a slow link that still takes many packets at once."""
+    """One direction of a link: packets arrive later, in their order.
+
+    Each takes ``latency`` seconds, many of them at once; and each occupies the line for its bytes by ``bandwidth``
+    (bytes a second; None: no limit), one after another.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._calls: deque[tuple[float, Callable[[], None]]] = deque()
+        self._free_at = 0.0
 
-    def add(self, delay: float, call: Callable[[], None]) -> None:
-        if delay <= 0 and not self._calls:
+    def add(self, latency: float, bandwidth: float | None, size: int, call: Callable[[], None]) -> None:
+        """Make ``call`` when a packet of ``size`` bytes that is sent now has arrived."""
+        if latency <= 0 and not bandwidth and not self._calls:
             call()
             return
-        self._calls.append((self._loop.time() + delay, call))
+        sent = self._loop.time()
+        if bandwidth:
+            self._free_at = sent = max(sent, self._free_at) + size / bandwidth
+        self._calls.append((sent + latency, call))
         if len(self._calls) == 1:
             self._loop.call_at(self._calls[0][0], self._run)
 
@@ -142,15 +152,18 @@ class Connection(asyncio.BufferedProtocol):
     # packets
 
     def send(self, command: int, arg0: int, arg1: int, payload: Payload = b"") -> None:
-        """Send one packet, in order, after the link's latency."""
+        """Send one packet, in order, at the link's pace."""
         if self._transport is None or self.silent:
             return
         head = wire.header(command, arg0, arg1, payload, with_checksum=self._checksums)
-        self._outward.add(self._phone.latency, lambda: self._transmit(head, payload))
+        self._over(self._outward, len(head) + len(payload), lambda: self._transmit(head, payload))
 
     def send_raw(self, data: bytes) -> None:
         """Send bytes that need not be a packet."""
-        self._outward.add(self._phone.latency, lambda: self._transmit(data, b""))
+        self._over(self._outward, len(data), lambda: self._transmit(data, b""))
+
+    def _over(self, line: DelayLine, size: int, call: Callable[[], None]) -> None:
+        line.add(self._phone.latency, self._phone.bandwidth, size, call)
 
     def _transmit(self, head: bytes, payload: Payload) -> None:
         if self._transport is None or self._transport.is_closing():
@@ -170,7 +183,7 @@ class Connection(asyncio.BufferedProtocol):
         self._streams.pop(stream.local, None)
 
     def _received(self, header: wire.Header, payload: memoryview) -> None:
-        self._inward.add(self._phone.latency, lambda: self._dispatch(header, payload))
+        self._over(self._inward, wire.HEADER.size + len(payload), lambda: self._dispatch(header, payload))
 
     def _dispatch(self, header: wire.Header, payload: memoryview) -> None:
         if self.silent:

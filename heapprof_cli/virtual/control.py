@@ -106,6 +106,9 @@ class ControlServer:
     def _do_latency(self, seconds: float) -> None:
         self._adbd.latency = seconds
 
+    def _do_bandwidth(self, rate: float | None) -> None:
+        self._adbd.bandwidth = rate
+
     def _do_drop(self) -> None:
         self._adbd.drop_all()
 

@@ -50,7 +50,8 @@ class VirtualPhone:
     ``private_root``: None where possible, True or an error, False for none.
     ``data_size``: /data is a file system of its own with so many bytes; ``data_read_only``: it can't be written.
     ``machine``: another processor, ``aarch64``, emulated by QEMU; raises FileNotFoundError where that is missing.
-    ``latency``: seconds that every packet takes, each way. ``reboot_seconds``: how long a reboot takes.
+    ``latency``: seconds that every packet takes, each way. ``bandwidth``: bytes a second that the link carries, each
+    way; None: as many as this computer can. ``reboot_seconds``: how long a reboot takes.
     """
 
     adb_host = PrivateAdbServer.host
@@ -67,6 +68,7 @@ class VirtualPhone:
         data_size: int | None = None,
         data_read_only: bool = False,
         latency: float = 0.0,
+        bandwidth: float | None = None,
         reboot_seconds: float = 0.3,
         machine: str | None = None,
     ) -> None:
@@ -81,6 +83,7 @@ class VirtualPhone:
                 "properties": {**default_properties(emulated.abi if emulated else None), **(properties or {})},
                 "authorized": auth == "authorized",
                 "latency": latency,
+                "bandwidth": bandwidth,
                 "faults": [],
             },
         }
@@ -180,6 +183,10 @@ class VirtualPhone:
     def set_latency(self, seconds: float) -> None:
         """How long each packet takes from now on, each way; many may be under way at once."""
         self._ask("latency", seconds=seconds)
+
+    def set_bandwidth(self, rate: float | None) -> None:
+        """From now on the link carries ``rate`` bytes a second, each way; None: no limit."""
+        self._ask("bandwidth", rate=rate)
 
     def drop(self) -> None:
         """Cut every connection to it, as a pulled and put back cable does."""

@@ -247,3 +247,22 @@ def test_latency_delays_each_packet_but_not_their_number(phone: VirtualPhone, ad
         for process in many:
             assert process.stdout is not None
             process.stdout.close()
+
+
+def test_bandwidth_bounds_what_the_link_carries_both_ways(
+    phone: VirtualPhone, adb: Adb, place: str, big: Path, tmp_path: Path
+) -> None:
+    phone.set_bandwidth(6_000_000)
+    try:
+        begun = time.monotonic()
+        assert adb("push", big, f"{place}/slow").returncode == 0
+        pushed = time.monotonic()
+        assert adb("pull", f"{place}/slow", tmp_path / "back").returncode == 0
+        pulled = time.monotonic()
+    finally:
+        phone.set_bandwidth(None)
+        adb.shell(f"rm {place}/slow")
+    assert sha(tmp_path / "back") == sha(big)
+    # 3 MB each way; a link may be slower than asked for, never faster.
+    assert pushed - begun >= 0.49
+    assert pulled - pushed >= 0.49

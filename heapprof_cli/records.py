@@ -49,6 +49,22 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class MemoryPoint:
+    """The runner process's memory at a checkpoint of a cycle (None outside of cycles), in bytes.
+
+    A value is None where the kernel does not tell it.
+    """
+
+    run: int
+    cycle: int | None
+    checkpoint: str
+    rss_bytes: int | None
+    pss_bytes: int | None
+    private_dirty_bytes: int | None
+    dma_buf_bytes: int | None
+
+
+@dataclass(frozen=True)
 class DeviceFacts:
     """What the phone says of itself. Unknown values are None."""
 
@@ -190,6 +206,7 @@ class Result:
     exit_code: ExitCode
     summary: str
     samples: tuple[Sample, ...] = ()
+    memory: tuple[MemoryPoint, ...] = ()
     reading: HeapReading | None = None
     before_bytes: int | None = None
     device: DeviceFacts | None = None

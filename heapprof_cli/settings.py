@@ -46,6 +46,9 @@ class RunSettings:
     input_list: Path | None = None
     iterations: int = 1
     warm_up: int = 0
+    runs: int = 1
+    cycles: int = 1
+    warm_up_cycles: int = 0
     timeout: float = 600.0
     workspace: str = DEFAULT_WORKSPACE
     keep: bool = False
@@ -63,6 +66,9 @@ class RunSettings:
             "log_level": self.log_level,
             "iterations": self.iterations,
             "warm_up": self.warm_up,
+            "runs": self.runs,
+            "cycles": self.cycles,
+            "warm_up_cycles": self.warm_up_cycles,
             "input_list": clean(self.input_list.name) if self.input_list else None,
             "timeout_seconds": self.timeout,
             "workspace": clean(self.workspace),

@@ -165,6 +165,27 @@ def run_options(function: F) -> F:
             help="Executions before those.",
         ),
         click.option(
+            "--runs",
+            type=click.IntRange(1, 1000),
+            default=1,
+            show_default=True,
+            help="Fresh runner processes, one after another: they tell how much the number scatters.",
+        ),
+        click.option(
+            "--cycles",
+            type=click.IntRange(1, 10_000),
+            default=1,
+            show_default=True,
+            help="Create, execute and free so often in one process: tells a leak from a one-time cost.",
+        ),
+        click.option(
+            "--warm-up-cycles",
+            type=click.IntRange(0, 10_000),
+            default=0,
+            show_default=True,
+            help="Of those, how many first ones the judgement of growth leaves out.",
+        ),
+        click.option(
             "--timeout",
             type=click.FloatRange(0, 1_000_000),
             default=600.0,
@@ -281,6 +302,9 @@ def run_settings(
         input_list=values["input_list"],
         iterations=values["iterations"],
         warm_up=values["warm_up"],
+        runs=values["runs"],
+        cycles=values["cycles"],
+        warm_up_cycles=_fewer_than(values["warm_up_cycles"], values["cycles"]),
         timeout=check_seconds(values["timeout"], "--timeout"),
         workspace=check_workspace(values["workspace"]),
         keep=values["keep"],
@@ -289,3 +313,13 @@ def run_settings(
         wait=check_seconds(values["wait"], "--wait"),
         stall_timeout=check_seconds(values["stall_timeout"], "--stall-timeout"),
     )
+
+
+def _fewer_than(warm_up_cycles: int, cycles: int) -> int:
+    """Warm-up cycles that leave some to judge. Raises UsageError."""
+    if warm_up_cycles and warm_up_cycles >= cycles:
+        raise UsageError(
+            f"--warm-up-cycles {warm_up_cycles} leaves none of {cycles} cycles to judge",
+            hints=("raise --cycles",),
+        )
+    return warm_up_cycles

@@ -31,6 +31,8 @@ from heapprof_cli.text import clean, clean_lines
 _HASHING_BYTES_PER_SECOND = 20e6  # the slowest sha256sum that need be waited for
 _RUNNER_GRACE_SECONDS = 10.0
 _STATUS_LIMIT = 1 << 20
+_SERIES_LIMIT = 1 << 20  # 10,000 cycles of two 64-bit numbers
+_LEDGER_LIMIT = 16 << 20
 _OTHER_FILES_SHOWN = 5
 _STREAMS = 6
 _BATCH = 100
@@ -48,6 +50,8 @@ class Leavings:
     heap_is_large: bool
     other_heap_files: tuple[str, ...]
     status: bytes | None
+    series: bytes | None = None
+    ledger: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -203,7 +207,7 @@ class Phone:
             raise StageTimeout(f"the runner did not end within {seconds:g} s", stage="run") from error
 
     def leavings(self, folder: RunFolder) -> Leavings:
-        """Fetch the heap file and the status file. Raises DeviceError when the phone is gone."""
+        """Fetch the files that the runner wrote. Raises DeviceError when the phone is gone."""
         result = self._shell(scripts.look(folder), "collect")
         if result.status != 0:
             raise DeviceError(f"the run's folder vanished from the phone: {result.tail()}", stage="collect")
@@ -211,8 +215,13 @@ class Phone:
         if not {"heap=fresh", "heap=older", "heap=absent"}.intersection(lines) or lines[-1:] != ["end"]:
             raise _nonsense("collect")
         hashes = {line[64:].strip(): line[:64] for line in lines if _HASH_LINE.match(line)}
+        limits = {
+            folder.status_name: _STATUS_LIMIT,
+            folder.series_name: _SERIES_LIMIT,
+            folder.ledger_name: _LEDGER_LIMIT,
+        }
         wanted = {folder.heap_name: heap_file.MAX_BYTES} if "heap=fresh" in lines and "large" not in lines else {}
-        wanted |= {scripts.STATUS_NAME: _STATUS_LIMIT} if "status=present" in lines else {}
+        wanted |= {name: limit for name, limit in limits.items() if f"has={name}" in lines}
         found = self._fetch_small(folder, wanted, hashes)
         others = [clean(line[6:], 300) for line in lines if line.startswith("other=")]
         return Leavings(
@@ -220,7 +229,9 @@ class Phone:
             heap_is_older="heap=older" in lines,
             heap_is_large="large" in lines,
             other_heap_files=tuple(others[:_OTHER_FILES_SHOWN]),
-            status=found.get(scripts.STATUS_NAME),
+            status=found.get(folder.status_name),
+            series=found.get(folder.series_name),
+            ledger=found.get(folder.ledger_name),
         )
 
     def _fetch_small(self, folder: RunFolder, limits: Mapping[str, int], hashes: Mapping[str, str]) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapprof_cli import heap_file
 from heapprof_cli.records import RUNNER_NAME
@@ -20,17 +20,26 @@ PROPERTIES: tuple[str, ...] = (
     "ro.build.fingerprint",
     "ro.heapprof.virtual",
 )
-STATUS_NAME = "status.json"
 _MARKER = "started"
 _PID = "pid"
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A fresh folder on the phone that belongs to one run, and the fresh names in it."""
+    """A fresh folder on the phone that belongs to one measurement, and the fresh names of run ``number`` in it."""
 
     workspace: str
     run_id: str
+    number: int = 1
+
+    def of_run(self, number: int) -> RunFolder:
+        """The same folder, with the names of another runner process."""
+        return replace(self, number=number)
+
+    @property
+    def reading_id(self) -> str:
+        """What ties a reading to one runner process; begins with ``run_id``, by which all of them are found."""
+        return self.run_id if self.number == 1 else f"{self.run_id}-{self.number}"
 
     @property
     def path(self) -> str:
@@ -38,7 +47,19 @@ class RunFolder:
 
     @property
     def heap_name(self) -> str:
-        return f"heap_{self.run_id}.txt"
+        return f"heap_{self.reading_id}.txt"
+
+    @property
+    def status_name(self) -> str:
+        return f"status_{self.reading_id}.json"
+
+    @property
+    def series_name(self) -> str:
+        return f"series_{self.reading_id}.csv"
+
+    @property
+    def ledger_name(self) -> str:
+        return f"ledger_{self.reading_id}.jsonl"
 
     def file(self, name: str) -> str:
         return f"{self.path}/{name}"
@@ -89,17 +110,17 @@ def start(folder: RunFolder, environment: Mapping[str, str], arguments: Sequence
 
 def look(folder: RunFolder) -> str:
     """Says whether the run's heap file is ``fresh``, ``older`` than the run, or ``absent``; ``large`` where it is
-    larger than two lines can be; ``sha256sum``'s lines of what there is; which other heap files lie in the
-    workspace, where it is absent (``other=PATH``); and ``end``."""
+    larger than two lines can be; ``has=NAME`` and ``sha256sum``'s line of every file there is; which other heap
+    files lie in the workspace, where it is absent (``other=PATH``); and ``end``."""
     heap = shlex.quote(folder.heap_name)
+    names = " ".join(map(shlex.quote, (folder.heap_name, folder.status_name, folder.series_name, folder.ledger_name)))
     return (
         f"cd {shlex.quote(folder.path)} || exit 97; "
         f"if [ ! -f {heap} ]; then echo heap=absent; "
         f"elif [ {heap} -ot {_MARKER} ]; then echo heap=older; else echo heap=fresh; fi; "
         f"[ -f {heap} ] && [ $(wc -c < {heap}) -gt {heap_file.MAX_BYTES} ] && echo large; "
-        f"[ -f {STATUS_NAME} ] && echo status=present; "
-        f"for f in {heap} {STATUS_NAME}; do [ -f $f ] && sha256sum $f 2>/dev/null; done; "
-        f"[ -f {heap} ] || find {shlex.quote(folder.workspace)} -type f -size -128 "
+        f'for f in {names}; do [ -f $f ] && echo "has=$f" && sha256sum $f 2>/dev/null; done; '
+        f"[ -f {heap} ] || find {shlex.quote(folder.workspace)} -type f -size -128 ! -name 'heap_{folder.run_id}*' "
         "-exec grep -lF 'DSP:before_context_created (bytes)' {} + 2>/dev/null | head -n 5 | "
         'while read -r f; do echo "other=$f"; done; echo end'
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from heapprof_cli.records import Artifact, DeviceFacts, Failure, HeapReading, ModelFacts, Result
+from heapprof_cli.records import Artifact, DeviceFacts, Failure, HeapReading, MemoryPoint, ModelFacts, Result
 
 SCHEMA_VERSION = 1
 
@@ -27,6 +27,7 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "after_bytes": reading.after_bytes if reading else None,
         "difference_bytes": reading.difference_bytes if reading else None,
         "samples": [{"run": s.run, "cycle": s.cycle, **_reading(s.reading)} for s in result.samples],
+        "memory": [_memory(point) for point in result.memory],
         "device": _device(result.device, show_serial) if result.device else None,
         "model": [model_identity(model) for model in result.models],
         "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
@@ -60,6 +61,18 @@ def _reading(reading: HeapReading) -> dict[str, object]:
         "before_bytes": reading.before_bytes,
         "after_bytes": reading.after_bytes,
         "difference_bytes": reading.difference_bytes,
+    }
+
+
+def _memory(point: MemoryPoint) -> dict[str, object]:
+    return {
+        "run": point.run,
+        "cycle": point.cycle,
+        "checkpoint": point.checkpoint,
+        "rss_bytes": point.rss_bytes,
+        "pss_bytes": point.pss_bytes,
+        "private_dirty_bytes": point.private_dirty_bytes,
+        "dma_buf_bytes": point.dma_buf_bytes,
     }
 
 

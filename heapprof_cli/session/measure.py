@@ -19,12 +19,13 @@ from heapprof_cli.artifacts.targets import Target
 from heapprof_cli.device.cache import Inventory, shared_store
 from heapprof_cli.device.phone import Phone, find_phone
 from heapprof_cli.device.retry import retrying
-from heapprof_cli.device.scripts import STATUS_NAME, RunFolder
+from heapprof_cli.device.scripts import RunFolder
 from heapprof_cli.device.shell import ShellResult
 from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted, RunnerError
 from heapprof_cli.model_files import extracted, read_model
 from heapprof_cli.preflight import Severity, Situation
-from heapprof_cli.records import Artifact, DeviceFacts, Failure, Result, Verdict
+from heapprof_cli.records import Artifact, DeviceFacts, Failure, Result, Sample, Verdict
+from heapprof_cli.session.cycle_files import parse_ledger
 from heapprof_cli.session.deploying import deploy
 from heapprof_cli.session.judge import Judgement, judge
 from heapprof_cli.session.leasing import opened_run
@@ -84,10 +85,25 @@ def _tell_on_phone(settings: RunSettings, story: Story, inputs: Inputs | None, s
     with opened_run(phone, story) as place:
         with story.stage("push", f"{plural(len(story.artifacts), 'file')} into {place.folder.path}"):
             deploy(phone, place, story, found)
-        run = _run(phone, place.folder, story, with_inputs=inputs is not None)
-        with story.stage("collect", "fetch the heap file"):
-            judgement = _collect(phone, place.folder, story, run)
+        judgement = _repeat(phone, place.folder, story, with_inputs=inputs is not None)
     return _conclude(story, judgement)
+
+
+def _repeat(phone: Phone, folder: RunFolder, story: Story, *, with_inputs: bool) -> Judgement:
+    """Every run in a fresh process; the judgement of the greatest difference, or the first that is not ok."""
+    greatest: Judgement | None = None
+    for number in range(1, story.settings.runs + 1):
+        names = folder.of_run(number)
+        run = _run(phone, names, story, with_inputs=with_inputs)
+        with story.stage("collect", "fetch the heap file"):
+            judgement = _collect(phone, names, story, run)
+        story.samples += [Sample(number, cycle, each) for cycle, each in enumerate(judgement.cycles, start=1)]
+        if judgement.verdict is not Verdict.OK or judgement.reading is None:
+            return judgement
+        if greatest is None or judgement.difference_bytes > greatest.difference_bytes:
+            greatest = judgement
+    assert greatest is not None  # there is at least one run
+    return greatest
 
 
 def _survey(phone: Phone, story: Story) -> tuple[DeviceFacts, Inventory]:
@@ -153,7 +169,8 @@ def _run(phone: Phone, folder: RunFolder, story: Story, *, with_inputs: bool) ->
         story.reporter.runner_line(line)
 
     arguments = runner_arguments(settings, folder, len(story.payloads), with_inputs)
-    with story.stage("run", f"at most {settings.timeout:g} s" if settings.timeout else "no time limit"):
+    limit = f"at most {settings.timeout:g} s" if settings.timeout else "no time limit"
+    with story.stage("run", limit if settings.runs == 1 else f"{folder.number} of {settings.runs}, {limit}"):
         try:
             shell = phone.run(folder, environment(folder), arguments, settings.timeout, on_stderr)
         except DeviceError:
@@ -168,7 +185,7 @@ def _salvage(phone: Phone, folder: RunFolder, story: Story) -> None:
         if phone.back_within(_BACK_SECONDS):
             phone.stop(folder)
             status = parse_status(phone.leavings(folder).status)
-            if status is not None and status.run_id == folder.run_id:
+            if status is not None and status.run_id == folder.reading_id:
                 _note_library(story, status)
 
 
@@ -185,8 +202,9 @@ def runner_arguments(settings: RunSettings, folder: RunFolder, contexts: int, wi
     arguments = [f"--model={remote_name(index)}" for index in range(contexts)]
     arguments += [
         f"--heap_profiling_path={folder.heap_name}",
-        f"--status_path={STATUS_NAME}",
-        f"--run_id={folder.run_id}",
+        f"--status_path={folder.status_name}",
+        f"--memory_ledger_path={folder.ledger_name}",
+        f"--run_id={folder.reading_id}",
         f"--profile_level={settings.profile_level}",
         f"--log_level={settings.log_level}",
         f"--htp_performance_mode={settings.perf_mode}",
@@ -194,6 +212,8 @@ def runner_arguments(settings: RunSettings, folder: RunFolder, contexts: int, wi
         f"--warm_up={settings.warm_up}",
         f"--time_limit={settings.timeout:.3f}",
     ]
+    if settings.cycles > 1:
+        arguments += [f"--cycles={settings.cycles}", f"--heap_series_path={folder.series_name}"]
     return [*arguments, f"--input_list_path={LIST_NAME}"] if with_inputs else arguments
 
 
@@ -202,7 +222,7 @@ def _collect(phone: Phone, folder: RunFolder, story: Story, run: _Run) -> Judgem
     did not end well."""
     leavings = retrying(lambda: phone.leavings(folder), _waiting_for(phone, story))
     status = parse_status(leavings.status)
-    if status is not None and status.run_id != folder.run_id:
+    if status is not None and status.run_id != folder.reading_id:
         status = None
     if status is not None:
         _note_library(story, status)
@@ -215,7 +235,8 @@ def _collect(phone: Phone, folder: RunFolder, story: Story, run: _Run) -> Judgem
             stage="collect",
             hints=("check the free space on the phone; runner and heapprof must be of the same version",),
         )
-    return judge(leavings, status)
+    story.memory += parse_ledger(leavings.ledger, folder.number)
+    return judge(leavings, status, story.settings.cycles)
 
 
 def _note_library(story: Story, status: RunnerStatus) -> None:

@@ -56,7 +56,7 @@ def planned_commands(settings: RunSettings) -> list[str]:
         f"shell: {scripts.start(folder, environment(folder), arguments)}",
         f"shell: {scripts.look(folder)}",
         f"pull: {shlex.quote(folder.file(folder.heap_name))}",
-        f"pull: {shlex.quote(folder.file(scripts.STATUS_NAME))}",
+        f"pull: {shlex.quote(folder.file(folder.status_name))}",
         f"shell: {commands.close_run(folder, store, owner, keep=settings.keep)}",
     ]
 

@@ -13,6 +13,7 @@ from heapprof_cli.records import (
     DeviceFacts,
     Failure,
     HeapReading,
+    MemoryPoint,
     ModelFacts,
     Payload,
     Result,
@@ -39,6 +40,8 @@ class Story:
     qnn_build: str | None = None
     simulated: bool = False
     before_bytes: int | None = None
+    samples: list[Sample] = field(default_factory=list)
+    memory: list[MemoryPoint] = field(default_factory=list)
     stages: list[StageTime] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     current_stage: str = "settings"
@@ -93,7 +96,8 @@ class Story:
             verdict=verdict,
             exit_code=exit_code,
             summary=summary,
-            samples=(Sample(1, 1, reading),) if reading else (),
+            samples=tuple(self.samples),
+            memory=tuple(self.memory),
             reading=reading,
             before_bytes=reading.before_bytes if reading else self.before_bytes,
             device=self.device,

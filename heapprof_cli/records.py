@@ -200,7 +200,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Result:
-    """Everything a renderer needs of one measurement; every renderer is given the same record."""
+    """Everything a renderer needs of one measurement; every renderer is given the same record.
+
+    ``started_at`` is this computer's time as ``2026-01-31T12:00:00Z``.
+    """
 
     verdict: Verdict
     exit_code: ExitCode
@@ -217,6 +220,7 @@ class Result:
     qnn_build: str | None = None
     simulated: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
+    started_at: str | None = None
     stages: tuple[StageTime, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: Failure | None = None

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from heapprof_cli.cli.output import parse_output, print_failure, render, write_file
+from heapprof_cli import environment
+from heapprof_cli.cli.output import add_step_summary, parse_output, print_failure, render, write_file
 from heapprof_cli.cli.progress import StderrReporter
 from heapprof_cli.cli.streams import note, tell
 from heapprof_cli.errors import ExitCode
@@ -51,6 +52,22 @@ def tell_result(result: Result, outputs: Outputs, values: dict[str, Any]) -> int
         except OSError as error:
             note(f"heapprof: can't write {clean(str(path), 300)}: {error.strerror}")
             code = code or int(ExitCode.USAGE)
+    if "github" in (values["form"], *(form for form, _ in outputs)):
+        summary_code = _step_summary(result)
+        code = code or summary_code
     text = render(result, values["form"], show_serial=show_serial, color=values["color"], stream=sys.stdout)
     tell(text, end="")
     return code
+
+
+def _step_summary(result: Result) -> int:
+    """Add the result to the page that GitHub's runner names in GITHUB_STEP_SUMMARY, if any; the exit code."""
+    page = environment.snapshot().get("GITHUB_STEP_SUMMARY")
+    if not page:
+        return 0
+    try:
+        add_step_summary(result, Path(page))
+    except OSError as error:
+        note(f"heapprof: can't add to GITHUB_STEP_SUMMARY: {error.strerror}")
+        return int(ExitCode.USAGE)
+    return 0

@@ -241,7 +241,7 @@ def output_options(function: F) -> F:
         click.option(
             "--format",
             "form",
-            type=click.Choice(["table", "json"]),
+            type=click.Choice(["table", "json", "csv", "markdown", "junit", "github"]),
             default="table",
             show_default=True,
             help="Format of the result on stdout.",
@@ -252,7 +252,7 @@ def output_options(function: F) -> F:
             "outputs",
             multiple=True,
             metavar="[FORMAT:]FILE",
-            help="Also write the result to FILE; may be repeated.",
+            help="Also write the result to FILE; the format may follow from its ending. May be repeated.",
         ),
         click.option("--show-serial", is_flag=True, help="Put the phone's serial into the result."),
         click.option("-q", "--quiet", is_flag=True, help="Say only warnings and failures on stderr."),

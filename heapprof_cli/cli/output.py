@@ -13,8 +13,8 @@ from heapprof_cli.errors import UsageError
 from heapprof_cli.records import Failure, Result
 from heapprof_cli.text import clean
 
-FORMATS = ("table", "json")
-_ENDINGS = {".json": "json", ".txt": "table"}
+FORMATS = ("table", "json", "csv", "markdown", "junit", "github")
+_ENDINGS = {".json": "json", ".txt": "table", ".csv": "csv", ".md": "markdown", ".xml": "junit"}
 _PLAIN_WIDTH = 110
 
 
@@ -26,7 +26,7 @@ def print_failure(failure: Failure) -> None:
 
 
 def parse_output(text: str) -> tuple[str, Path]:
-    """``[FORMAT:]FILE``; without a format it follows the file's ending (.json, .txt).
+    """``[FORMAT:]FILE``; without a format it follows the file's ending (.json, .txt, .csv, .md, .xml).
 
     Raises UsageError for a format that there is not, and for a file that can't be written: before a
     measurement, not after it.
@@ -37,7 +37,7 @@ def parse_output(text: str) -> tuple[str, Path]:
     if kind not in FORMATS:
         raise UsageError(
             f"-o {clean(text, 300)!r}: which format?",
-            hints=(f"name it: FORMAT:FILE with one of {', '.join(FORMATS)}; .json and .txt need none",),
+            hints=(f"name it: FORMAT:FILE with one of {', '.join(FORMATS)}; {', '.join(_ENDINGS)} need none",),
         )
     path = Path(rest)
     folder = path.parent
@@ -52,6 +52,8 @@ def render(result: Result, form: str, *, show_serial: bool, color: str = "never"
         from heapprof_cli.render.json_result import result_json
 
         return result_json(result, show_serial=show_serial)
+    if form != "table":
+        return _plain(result, form)
     from rich.console import Console
 
     from heapprof_cli.render.table import print_table
@@ -71,6 +73,32 @@ def render(result: Result, form: str, *, show_serial: bool, color: str = "never"
     )
     print_table(result, console)
     return buffer.getvalue()
+
+
+def _plain(result: Result, form: str) -> str:
+    if form == "csv":
+        from heapprof_cli.render.csv_result import result_csv
+
+        return result_csv(result)
+    if form == "markdown":
+        from heapprof_cli.render.markdown import result_markdown
+
+        return result_markdown(result)
+    if form == "junit":
+        from heapprof_cli.render.junit import result_junit
+
+        return result_junit(result)
+    from heapprof_cli.render.github import result_github
+
+    return result_github(result)
+
+
+def add_step_summary(result: Result, path: Path) -> None:
+    """Append the result to GitHub's page of a workflow run. Raises OSError."""
+    from heapprof_cli.render.markdown import result_markdown
+
+    with path.open("a", encoding="utf-8") as file:
+        file.write(printable(result_markdown(result)) + "\n")
 
 
 def write_file(text: str, path: Path) -> None:

@@ -34,6 +34,7 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "runner": {"kind": "native", "target": result.target} if result.target else None,
         "qnn_build": result.qnn_build,
         "settings": dict(result.settings),
+        "started_at": result.started_at,
         "stages": [
             {
                 "name": stage.name,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from heapprof_cli.heap_file import AFTER, BEFORE
 from heapprof_cli.records import Result, Verdict
+from heapprof_cli.render.facts import SIMULATED, measured_on
 from heapprof_cli.text import readable_bytes
 
-SIMULATED = "simulated heap numbers"
 _STYLES = {Verdict.OK: "bold green", Verdict.OVER_LIMIT: "bold yellow"}
 
 
@@ -58,19 +56,6 @@ def _verdict(result: Result) -> Text:
 
 def _provenance(result: Result) -> Table:
     table = Table.grid(padding=(0, 2))
-    for label, value in _facts(result):
+    for label, value in measured_on(result):
         table.add_row(Text(label, style="dim"), Text(value))
     return table
-
-
-def _facts(result: Result) -> Iterator[tuple[str, str]]:
-    device = result.device
-    if device is not None:
-        android = f", Android {device.android}" if device.android else ""
-        virtual = ", virtual" if device.virtual else ""
-        yield "phone", f"{device.model or 'unknown model'} ({device.alias}{android}{virtual})"
-        arch = f"HTP V{device.htp_arch}" if device.htp_arch else "HTP arch unknown"
-        yield "SoC", f"{device.soc or 'unknown'}, {arch}"
-    yield "QNN build", result.qnn_build or "unknown"
-    yield "runner", f"native, {result.target}"
-    yield "performance", str(result.settings.get("perf_mode", "unknown"))

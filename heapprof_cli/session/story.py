@@ -25,6 +25,10 @@ from heapprof_cli.session.reporting import Reporter
 from heapprof_cli.settings import RunSettings
 
 
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
 @dataclass
 class Story:
     """Collects facts as the session finds them."""
@@ -44,6 +48,7 @@ class Story:
     memory: list[MemoryPoint] = field(default_factory=list)
     stages: list[StageTime] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    started_at: str = field(default_factory=_now)
     current_stage: str = "settings"
     clean: bool = True
 
@@ -108,6 +113,7 @@ class Story:
             qnn_build=self.qnn_build,
             simulated=self.simulated,
             settings=self.settings.described(),
+            started_at=self.started_at,
             stages=tuple(self.stages),
             warnings=tuple(self.warnings),
             failure=failure,

@@ -55,7 +55,7 @@ def test_a_file_is_written_even_when_nobody_reads_stdout(tmp_path: Path) -> None
     assert json.loads((tmp_path / "r.json").read_text())["verdict"] == "implausible"
 
 
-@pytest.mark.parametrize("output", ["absent/x.json", "", "json:", "csv:x", "x.xml", "noending", "."])
+@pytest.mark.parametrize("output", ["absent/x.json", "", "json:", "absent:x", "x.xmlx", "noending", "."])
 def test_bad_outputs_cost_no_measurement(heapprof: Callable[..., Ended], output: str) -> None:
     done = heapprof("demo", "--format", "json", "-o", output)
     assert (done.code, done.json["error"]["code"]) == (2, "usage")

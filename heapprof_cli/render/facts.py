@@ -1,0 +1,23 @@
+"""What a result was measured on, in words that table, Markdown and JUnit share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from heapprof_cli.records import Result
+
+SIMULATED = "simulated heap numbers"
+
+
+def measured_on(result: Result) -> Iterator[tuple[str, str]]:
+    """Label and value: phone, SoC, QNN build, runner, performance mode."""
+    device = result.device
+    if device is not None:
+        android = f", Android {device.android}" if device.android else ""
+        virtual = ", virtual" if device.virtual else ""
+        yield "phone", f"{device.model or 'unknown model'} ({device.alias}{android}{virtual})"
+        arch = f"HTP V{device.htp_arch}" if device.htp_arch else "HTP arch unknown"
+        yield "SoC", f"{device.soc or 'unknown'}, {arch}"
+    yield "QNN build", result.qnn_build or "unknown"
+    yield "runner", f"native, {result.target or 'not chosen'}"
+    yield "performance", str(result.settings.get("perf_mode", "unknown"))

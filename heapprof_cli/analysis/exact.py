@@ -1,0 +1,185 @@
+"""Integer reasoning over a series: equal steps, plateaus, late steps, steps that recur every k-th cycle.
+
+No statistics: what is found here explains the values to the byte, but for values that stand alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heapprof_cli.analysis.robust import slope_of
+from heapprof_cli.analysis.verdicts import Growth, GrowthVerdict, in_bytes
+from heapprof_cli.text import plural
+
+_LONGEST_PERIOD = 64
+
+
+def judge_exactly(values: Sequence[int]) -> Growth | None:
+    """What explains ``values`` (four or more) exactly; None where they scatter."""
+    steps = [after - before for before, after in itertools.pairwise(values)]
+    if not any(steps):
+        count = len(steps)
+        return Growth("stable", 0, 0, None, f"the same {in_bytes(values[0])} in all {count} cycles", "exact", count)
+    found = _equal_steps(values, steps) or _recurring(steps)
+    if found is None and min(steps) >= 0:
+        found = _rises(values, steps)
+    return found
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Values on a line of equal steps; ``jumps`` are (step's number, bytes) where it moved for good."""
+
+    jumps: tuple[tuple[int, int], ...]
+    outliers: int
+
+
+def _follow(values: Sequence[int], step: int) -> _Line:
+    """Follow the line with ``step``: what leaves it and returns is an outlier, what does not return a jump."""
+    good, pending, outliers = 0, 0, 0
+    jumps = []
+    for i in range(1, len(values)):
+        off = values[i] - values[good] - step * (i - good)
+        if off == 0:
+            outliers, pending, good = outliers + pending, 0, i
+        elif i + 1 == len(values) or values[i + 1] - values[i] == step:
+            jumps.append((good + 1, off))
+            good, pending = i, 0
+        else:
+            pending += 1
+    return _Line(tuple(jumps), outliers)
+
+
+def _equal_steps(values: Sequence[int], steps: list[int]) -> Growth | None:
+    """One step in most cycles, with few jumps and outliers besides."""
+    count = len(steps)
+    step, times = Counter(steps).most_common(1)[0]
+    line = _follow(values, step)
+    if times < max(3, (count + 1) // 2) or line.outliers > len(values) // 5:
+        return _single_step(values, steps) if step == 0 else None
+    one_time = sum(jump for _, jump in line.jumps)
+    aside = f"; {plural(line.outliers, 'value')} stood alone and did not count" if line.outliers else ""
+    if step == 0:
+        if len(line.jumps) > 1:
+            return None
+        verdict, sentence = _after_jumps(line.jumps, count)
+        return Growth(verdict, one_time, 0, None, sentence + aside, "exact", count, outliers=line.outliers)
+    # A line that ended is no leak any more: its last two steps must not both be others.
+    if len(line.jumps) > 1 + count // 8 or step not in steps[-2:] or (count < 6 and steps[-1] == 0):
+        return None
+    cost = f", and {in_bytes(one_time)} once" if one_time else ""
+    if step < 0:
+        sentence = f"falls by {in_bytes(-step)} a cycle{cost}: nothing is kept{aside}"
+        return Growth("stable", one_time, step, None, sentence, "exact", count, outliers=line.outliers)
+    sentence = f"grows by exactly {in_bytes(step)} in {times} of {count} cycles{cost}{aside}"
+    return Growth("leak", one_time, step, None, sentence, "exact", count, outliers=line.outliers)
+
+
+def _single_step(values: Sequence[int], steps: list[int]) -> Growth | None:
+    """A single step in a series too short for a majority of equal ones: ``x x y y``."""
+    moves = [(number, step) for number, step in enumerate(steps, start=1) if step]
+    if len(moves) != 1:
+        return None
+    verdict, sentence = _after_jumps(tuple(moves), len(steps))
+    return Growth(verdict, values[-1] - values[0], 0, None, sentence, "exact", len(steps))
+
+
+def _after_jumps(jumps: Sequence[tuple[int, int]], count: int) -> tuple[GrowthVerdict, str]:
+    if not jumps:
+        return "stable", f"comes back to the same value over {count} cycles"
+    (number, size), *_ = jumps
+    if size < 0:
+        return "stable", f"fell by {in_bytes(-size)} in cycle {number} of {count} and stayed there"
+    rest = count - number
+    kept = (
+        f"and stayed in the {plural(rest, 'cycle')} after" if rest else "the last: more cycles tell whether it recurs"
+    )
+    return "one_time_cost", f"{in_bytes(size)} were added once, in cycle {number} of {count}, {kept}"
+
+
+def _recurring(steps: list[int]) -> Growth | None:
+    """Steps that repeat with a period of two or more cycles, after some cycles of settling."""
+    count = len(steps)
+    rising = min(steps) >= 0
+    for period in range(2, min(count // 3, _LONGEST_PERIOD) + 1):
+        start = count - period
+        while start > 0 and steps[start - 1] == steps[start - 1 + period]:
+            start -= 1
+        length = count - start
+        # A short pattern with falls in it may be chance.
+        if length < (3 * period if rising else max(4 * period, 10)) or 3 * length < 2 * count:
+            continue
+        added = sum(steps[-period:])
+        # Whole periods from the end on; what comes before them is the one-time cost.
+        whole = length // period * period
+        return _told_recurring(added, period, sum(steps[: count - whole]), count)
+    return None
+
+
+def _told_recurring(added: int, period: int, rest: int, count: int) -> Growth:
+    if added > 0:
+        each: int | float = added // period if added % period == 0 else added / period
+        one_time = rest if rest > added else 0  # less is a part of one more period
+        cost = f", and {in_bytes(one_time)} once" if one_time else ""
+        sentence = f"grows by exactly {in_bytes(added)} every {period} cycles, over {count} cycles{cost}"
+        return Growth("leak", one_time, each, None, sentence, "exact", count)
+    if added < 0:
+        sentence = f"falls by {in_bytes(-added)} every {period} cycles: nothing is kept"
+        return Growth("stable", rest, added / period, None, sentence, "exact", count)
+    if rest > 0:
+        sentence = f"{in_bytes(rest)} were added once; then it goes up and down by the same every {period} cycles"
+        return Growth("one_time_cost", rest, 0, None, sentence, "exact", count)
+    return Growth("stable", rest, 0, None, f"goes up and down by the same every {period} cycles", "exact", count)
+
+
+def _rises(values: Sequence[int], steps: list[int]) -> Growth:
+    """A series that never falls, with two or more rises: has it settled, does it recur, or does it go on?"""
+    count, total = len(steps), values[-1] - values[0]
+    at = [number for number, step in enumerate(steps) if step]
+    sizes = {steps[number] for number in at}
+    gaps = [after - before for before, after in itertools.pairwise(at)]
+    quiet = count - 1 - at[-1]
+    widest = max(gaps, default=1)
+    if quiet >= max(2, 2 * widest, (at[-1] - at[0] + 1) // 2):
+        sentence = f"{in_bytes(total)} were added in {plural(len(at), 'step')}, and nothing in the last {quiet} cycles"
+        return Growth("one_time_cost", total, 0, None, sentence, "exact", count)
+    if len(at) >= 3 and len(set(gaps)) == 1 and len(sizes) == 1 and quiet < widest:
+        return _every(widest, steps[at[-1]], len(at), count)
+    if count == 3 and len(at) == 3 and steps[1] == steps[2]:
+        one_time = max(steps[0] - steps[1], 0)
+        cost = f", and {in_bytes(one_time)} once" if one_time else ""
+        return Growth("leak", one_time, steps[1], None, f"grows in each of 3 cycles, by {in_bytes(steps[1])} in the "
+                      f"last two{cost}", "exact", count)  # fmt: skip
+    if len(at) < 3 or count < 6:
+        return _unsettled(len(at), count, total, too_few=True)
+    middle = count // 2
+    early, late = sum(steps[:middle]), sum(steps[middle:])
+    late_rises = sum(1 for number in at if number >= middle)
+    if late_rises < 2 or (4 * len(at) < count and len(at) < 6) or 4 * late < early:
+        return _unsettled(len(at), count, total, too_few=False)
+    slope, interval = slope_of(values)
+    if interval[0] <= 0:
+        return _unsettled(len(at), count, total, too_few=False)
+    sentence = (
+        f"never falls, and rises in {len(at)} of {count} cycles, by {in_bytes(slope)} a cycle "
+        f"({in_bytes(interval[0])} to {interval[1]:.1f})"
+    )
+    return Growth("leak", None, slope, interval, sentence, "robust", count)
+
+
+def _every(period: int, size: int, times: int, count: int) -> Growth:
+    if period == 1:
+        sentence = f"grows by exactly {in_bytes(size)} in each of the last {times} of {count} cycles"
+        return Growth("leak", 0, size, None, sentence, "exact", count)
+    each: int | float = size // period if size % period == 0 else size / period
+    sentence = f"grows by exactly {in_bytes(size)} every {period} cycles, {times} times in {count} cycles"
+    return Growth("leak", 0, each, None, sentence, "exact", count)
+
+
+def _unsettled(rises: int, count: int, total: int, *, too_few: bool) -> Growth:
+    what = f"rose {plural(rises, 'time')} in {count} cycles, by {in_bytes(total)} together"
+    why = "too few cycles to tell a leak from one-time costs" if too_few else "neither settled nor steady"
+    return Growth("noisy", None, None, None, f"{what}: {why}; measure more cycles", "exact", count, too_few=too_few)

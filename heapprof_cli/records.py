@@ -8,10 +8,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from heapprof_cli.errors import ExitCode
 
 RUNNER_NAME = "heapprof_runner"
+GrowthVerdict = Literal["leak", "one_time_cost", "stable", "noisy"]
 
 
 class Verdict(enum.Enum):
@@ -62,6 +64,47 @@ class MemoryPoint:
     pss_bytes: int | None
     private_dirty_bytes: int | None
     dma_buf_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a series of bytes over the cycles of one process came to.
+
+    ``one_time_bytes`` is what stays without recurring, ``bytes_per_cycle`` what every further cycle adds (an integer
+    where it is exact); None where unknown. ``interval`` holds 99 % of the resampled slopes; an exact finding has none.
+    ``cycles`` counts the steps from value to value that were judged, ``too_few`` says that more of them are needed,
+    ``outliers`` counts values that stood alone, ``resets`` the places where the counter began anew.
+    """
+
+    verdict: GrowthVerdict
+    one_time_bytes: int | None
+    bytes_per_cycle: int | float | None
+    interval: tuple[float, float] | None
+    sentence: str
+    method: Literal["exact", "robust"]
+    cycles: int
+    too_few: bool = False
+    outliers: int = 0
+    resets: int = 0
+
+    @property
+    def leaks(self) -> bool:
+        return self.verdict == "leak"
+
+
+@dataclass(frozen=True)
+class RunNoise:
+    """How the difference scatters over fresh processes, in bytes; ``spread`` is the largest less the smallest."""
+
+    runs: int
+    median: int
+    smallest: int
+    largest: int
+    sentence: str
+
+    @property
+    def spread(self) -> int:
+        return self.largest - self.smallest
 
 
 @dataclass(frozen=True)
@@ -210,6 +253,9 @@ class Result:
     summary: str
     samples: tuple[Sample, ...] = ()
     memory: tuple[MemoryPoint, ...] = ()
+    growth: Growth | None = None
+    memory_growth: Mapping[str, Growth] = field(default_factory=dict)
+    noise: RunNoise | None = None
     reading: HeapReading | None = None
     before_bytes: int | None = None
     device: DeviceFacts | None = None

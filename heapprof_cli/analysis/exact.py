@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heapprof_cli.analysis.robust import slope_of
-from heapprof_cli.analysis.verdicts import Growth, GrowthVerdict, in_bytes
+from heapprof_cli.analysis.verdicts import in_bytes
+from heapprof_cli.records import Growth, GrowthVerdict
 from heapprof_cli.text import plural
 
 _LONGEST_PERIOD = 64

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from heapprof_cli.analysis.exact import judge_exactly
 from heapprof_cli.analysis.robust import judge_robustly
-from heapprof_cli.analysis.verdicts import Growth, in_bytes
-from heapprof_cli.records import HeapReading, Sample
+from heapprof_cli.analysis.verdicts import in_bytes
+from heapprof_cli.records import Growth, HeapReading, RunNoise, Sample
 from heapprof_cli.text import plural
 
 __all__ = ["Growth", "RunNoise", "judge_runs", "judge_samples", "judge_series"]
@@ -55,21 +55,6 @@ def judge_samples(samples: Sequence[Sample], warm_up: int = 0) -> tuple[Growth, 
         series = [cycles[0].reading.before_bytes, *(sample.reading.after_bytes for sample in cycles)]
         found.append(judge_series(series, warm_up))
     return tuple(found)
-
-
-@dataclass(frozen=True)
-class RunNoise:
-    """How the difference scatters over fresh processes, in bytes; ``spread`` is the largest less the smallest."""
-
-    runs: int
-    median: int
-    smallest: int
-    largest: int
-    sentence: str
-
-    @property
-    def spread(self) -> int:
-        return self.largest - self.smallest
 
 
 def judge_runs(readings: Sequence[HeapReading]) -> RunNoise:

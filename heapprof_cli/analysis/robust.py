@@ -14,7 +14,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapprof_cli.analysis.verdicts import Growth, in_bytes
+from heapprof_cli.analysis.verdicts import in_bytes
+from heapprof_cli.records import Growth
 
 _MOST_POINTS = 120
 _LEAST_VALUES = 6

@@ -21,3 +21,16 @@ def measured_on(result: Result) -> Iterator[tuple[str, str]]:
     yield "QNN build", result.qnn_build or "unknown"
     yield "runner", f"native, {result.target or 'not chosen'}"
     yield "performance", str(result.settings.get("perf_mode", "unknown"))
+
+
+_MEMORY = {"rss_bytes": "runner's RSS", "pss_bytes": "runner's PSS", "dma_buf_bytes": "DMA-BUF"}
+
+
+def judged(result: Result) -> Iterator[tuple[str, str]]:
+    """Label and sentence: what the cycles and runs say together."""
+    if result.growth is not None:
+        yield "cycles", f"{result.growth.verdict}: {result.growth.sentence}"
+    if result.noise is not None:
+        yield "runs", result.noise.sentence
+    for name, growth in result.memory_growth.items():
+        yield _MEMORY[name], f"{growth.verdict}: {growth.sentence}"

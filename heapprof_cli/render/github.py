@@ -34,6 +34,8 @@ def _lines(result: Result) -> Iterator[str]:
             f"before {reading.before_bytes}, after {reading.after_bytes}, difference {reading.difference_bytes} bytes "
             f"({readable_bytes(reading.difference_bytes)}): {result.summary}",
         )
+    if result.growth is not None and result.growth.verdict == "leak":
+        yield _command("warning", title, f"DSP heap leak: {result.growth.sentence}")
     for warning in result.warnings:
         yield _command("warning", title, warning)
 

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
-from heapprof_cli.records import Artifact, DeviceFacts, Failure, HeapReading, MemoryPoint, ModelFacts, Result
+from heapprof_cli.records import (
+    Artifact,
+    DeviceFacts,
+    Failure,
+    Growth,
+    HeapReading,
+    MemoryPoint,
+    ModelFacts,
+    Result,
+    RunNoise,
+)
 
 SCHEMA_VERSION = 1
 
@@ -28,6 +39,8 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "difference_bytes": reading.difference_bytes if reading else None,
         "samples": [{"run": s.run, "cycle": s.cycle, **_reading(s.reading)} for s in result.samples],
         "memory": [_memory(point) for point in result.memory],
+        "growth": _growth(result.growth, result.memory_growth) if result.growth else None,
+        "noise": _noise(result.noise) if result.noise else None,
         "device": _device(result.device, show_serial) if result.device else None,
         "model": [model_identity(model) for model in result.models],
         "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
@@ -62,6 +75,29 @@ def _reading(reading: HeapReading) -> dict[str, object]:
         "before_bytes": reading.before_bytes,
         "after_bytes": reading.after_bytes,
         "difference_bytes": reading.difference_bytes,
+    }
+
+
+def _growth(growth: Growth, memory: Mapping[str, Growth] | None = None) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "verdict": growth.verdict,
+        "one_time_bytes": growth.one_time_bytes,
+        "bytes_per_cycle": growth.bytes_per_cycle,
+        "interval": list(growth.interval) if growth.interval else None,
+        "method": growth.method,
+        "cycles": growth.cycles,
+        "sentence": growth.sentence,
+    }
+    return fields if memory is None else {**fields, "memory": {name: _growth(each) for name, each in memory.items()}}
+
+
+def _noise(noise: RunNoise) -> dict[str, object]:
+    return {
+        "runs": noise.runs,
+        "median_bytes": noise.median,
+        "smallest_bytes": noise.smallest,
+        "largest_bytes": noise.largest,
+        "sentence": noise.sentence,
     }
 
 

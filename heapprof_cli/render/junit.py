@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from heapprof_cli.errors import ExitCode
 from heapprof_cli.records import Result
-from heapprof_cli.render.facts import SIMULATED, measured_on
+from heapprof_cli.render.facts import SIMULATED, judged, measured_on
 from heapprof_cli.text import clean
 
 # XML 1.0 can't hold these, not even escaped.
@@ -37,7 +37,8 @@ def result_junit(result: Result) -> str:
         kind = {"type": result.failure.code, "message": _xml(result.failure.message)}
         problem = ET.SubElement(case, "failure" if failed else "error", kind)
         problem.text = "\n".join(_xml(f"hint: {hint}") for hint in result.failure.hints)
-    ET.SubElement(case, "system-out").text = _xml(f"{result.verdict.value}: {result.summary}")
+    said = [f"{result.verdict.value}: {result.summary}", *(f"{label}: {text}" for label, text in judged(result))]
+    ET.SubElement(case, "system-out").text = "\n".join(map(_xml, said))
     if result.warnings:
         ET.SubElement(case, "system-err").text = "\n".join(_xml(f"warning: {text}") for text in result.warnings)
     ET.indent(suites)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from heapprof_cli.heap_file import AFTER, BEFORE
 from heapprof_cli.records import Result, Verdict
-from heapprof_cli.render.facts import SIMULATED, measured_on
+from heapprof_cli.render.facts import SIMULATED, judged, measured_on
 from heapprof_cli.text import clean, readable_bytes
 
 _MARKS = {Verdict.OK: "✅", Verdict.OVER_LIMIT: "❌"}
@@ -41,6 +41,8 @@ def _lines(result: Result) -> Iterator[str]:
         yield ""
     yield f"{_MARKS.get(result.verdict, '⚠️')} **{result.verdict.value}**: {escaped(result.summary)}"
     yield ""
+    for label, sentence in judged(result):
+        yield f"- {label}: {escaped(sentence)}"
     for hint in result.failure.hints if result.failure else ():
         yield f"- hint: {escaped(hint)}"
     for warning in result.warnings:

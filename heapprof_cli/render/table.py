@@ -8,7 +8,7 @@ from rich.text import Text
 
 from heapprof_cli.heap_file import AFTER, BEFORE
 from heapprof_cli.records import Result, Verdict
-from heapprof_cli.render.facts import SIMULATED, measured_on
+from heapprof_cli.render.facts import SIMULATED, judged, measured_on
 from heapprof_cli.text import readable_bytes
 
 _STYLES = {Verdict.OK: "bold green", Verdict.OVER_LIMIT: "bold yellow"}
@@ -18,7 +18,7 @@ def print_table(result: Result, console: Console) -> None:
     """Write the table of ``result`` to ``console``; nothing where there is no number to show."""
     if result.before_bytes is None:
         return
-    console.print(Group(_title(result), _numbers(result), _verdict(result), _provenance(result)))
+    console.print(Group(_title(result), _numbers(result), _verdict(result), _pairs(result)))
 
 
 def _title(result: Result) -> Text:
@@ -54,8 +54,8 @@ def _verdict(result: Result) -> Text:
     return text
 
 
-def _provenance(result: Result) -> Table:
+def _pairs(result: Result) -> Table:
     table = Table.grid(padding=(0, 2))
-    for label, value in measured_on(result):
+    for label, value in (*judged(result), *measured_on(result)):
         table.add_row(Text(label, style="dim"), Text(value))
     return table

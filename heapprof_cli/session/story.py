@@ -21,6 +21,7 @@ from heapprof_cli.records import (
     StageTime,
     Verdict,
 )
+from heapprof_cli.session import growing
 from heapprof_cli.session.reporting import Reporter
 from heapprof_cli.settings import RunSettings
 
@@ -103,6 +104,9 @@ class Story:
             summary=summary,
             samples=tuple(self.samples),
             memory=tuple(self.memory),
+            growth=growing.heap_growth(self.settings, self.samples),
+            memory_growth=growing.memory_growth(self.settings, self.memory),
+            noise=growing.run_noise(self.settings, self.samples),
             reading=reading,
             before_bytes=reading.before_bytes if reading else self.before_bytes,
             device=self.device,

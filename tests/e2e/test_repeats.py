@@ -25,6 +25,35 @@ def test_cycles_of_several_runs(on_phone: OnPhone, standin: Callable[..., Path],
     assert litter(on_phone.phone) == []
 
 
+@pytest.mark.parametrize(
+    ("behaviour", "verdict", "one_time", "per_cycle"),
+    [
+        ({"leak_per_cycle": 1}, "leak", 0, 1),
+        ({"leak_per_cycle": 4096, "one_time": 70_000}, "leak", 70_000, 4096),
+        ({"one_time": 70_000}, "one_time_cost", 70_000, 0),
+        ({}, "stable", 0, 0),
+    ],
+)
+def test_a_leak_is_told_from_a_one_time_cost(
+    on_phone: OnPhone,
+    standin: Callable[..., Path],
+    model: Path,
+    behaviour: dict[str, int],
+    verdict: str,
+    one_time: int,
+    per_cycle: int,
+) -> None:
+    libs = standin(before=1000, **behaviour)
+    done = on_phone.run("--format", "json", "--qnn-libs", libs, "--cycles", "5", "--runs", "2", model)
+    assert done.code == 0, done.stderr
+    growth = done.json["growth"]
+    assert (growth["verdict"], growth["one_time_bytes"], growth["bytes_per_cycle"] or 0) == (
+        verdict, one_time, per_cycle,
+    )  # fmt: skip
+    assert set(growth["memory"]) >= {"rss_bytes", "pss_bytes"}
+    assert done.json["noise"]["largest_bytes"] == done.json["difference_bytes"]
+
+
 def test_a_later_run_that_fails_fails_the_measurement(
     on_phone: OnPhone, standin: Callable[..., Path], model: Path
 ) -> None:

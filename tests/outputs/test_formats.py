@@ -104,6 +104,13 @@ def test_markdown_shows_the_numbers_and_says_simulated() -> None:
     assert "simulated heap numbers" in text
 
 
+@pytest.mark.parametrize("form", ["table", "markdown", "junit", "github"])
+def test_what_the_cycles_say_is_told(form: str) -> None:
+    text = render(OK, form)
+    assert "grows by exactly 4 bytes" in text
+    assert form == "github" or "the difference is 8 bytes in each of 2 runs" in text
+
+
 def test_markdown_keeps_hostile_text_text() -> None:
     text = render(STRANGE, "markdown")
     assert "<script" not in text and "](y)" not in text

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapprof_cli.analysis.robust import slope_of
+from heapprof_cli.analysis.robust import judge_robustly
 from heapprof_cli.analysis.verdicts import in_bytes
 from heapprof_cli.records import Growth, GrowthVerdict
 from heapprof_cli.text import plural
@@ -31,10 +31,19 @@ def judge_exactly(values: Sequence[int]) -> Growth | None:
 
 
 @dataclass(frozen=True)
-class _Line:
-    """Values on a line of equal steps; ``jumps`` are (step's number, bytes) where it moved for good."""
+class _Jump:
+    """``size`` bytes added (or, below zero, given back) from cycle ``first`` to cycle ``last``, 1-based."""
 
-    jumps: tuple[tuple[int, int], ...]
+    first: int
+    last: int
+    size: int
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Values on a line of equal steps; ``jumps`` are where it moved for good."""
+
+    jumps: tuple[_Jump, ...]
     outliers: int
 
 
@@ -47,7 +56,7 @@ def _follow(values: Sequence[int], step: int) -> _Line:
         if off == 0:
             outliers, pending, good = outliers + pending, 0, i
         elif i + 1 == len(values) or values[i + 1] - values[i] == step:
-            jumps.append((good + 1, off))
+            jumps.append(_Jump(good + 1, i, off))
             good, pending = i, 0
         else:
             pending += 1
@@ -61,12 +70,12 @@ def _equal_steps(values: Sequence[int], steps: list[int]) -> Growth | None:
     line = _follow(values, step)
     if times < max(3, (count + 1) // 2) or line.outliers > len(values) // 5:
         return _single_step(values, steps) if step == 0 else None
-    one_time = sum(jump for _, jump in line.jumps)
+    one_time = sum(jump.size for jump in line.jumps)
     aside = f"; {plural(line.outliers, 'value')} stood alone and did not count" if line.outliers else ""
     if step == 0:
-        if len(line.jumps) > 1:
+        if len(line.jumps) > 1 or not all(_settled(jump, count) for jump in line.jumps):
             return None
-        verdict, sentence = _after_jumps(line.jumps, count)
+        verdict, sentence = _after_jump(line.jumps[0] if line.jumps else None, count)
         return Growth(verdict, one_time, 0, None, sentence + aside, "exact", count, outliers=line.outliers)
     # A line that ended is no leak any more: its last two steps must not both be others.
     if len(line.jumps) > 1 + count // 8 or step not in steps[-2:] or (count < 6 and steps[-1] == 0):
@@ -81,24 +90,29 @@ def _equal_steps(values: Sequence[int], steps: list[int]) -> Growth | None:
 
 def _single_step(values: Sequence[int], steps: list[int]) -> Growth | None:
     """A single step in a series too short for a majority of equal ones: ``x x y y``."""
-    moves = [(number, step) for number, step in enumerate(steps, start=1) if step]
+    moves = [_Jump(number, number, step) for number, step in enumerate(steps, start=1) if step]
     if len(moves) != 1:
         return None
-    verdict, sentence = _after_jumps(tuple(moves), len(steps))
+    verdict, sentence = _after_jump(moves[0], len(steps))
     return Growth(verdict, values[-1] - values[0], 0, None, sentence, "exact", len(steps))
 
 
-def _after_jumps(jumps: Sequence[tuple[int, int]], count: int) -> tuple[GrowthVerdict, str]:
-    if not jumps:
+def _settled(jump: _Jump, count: int) -> bool:
+    """Whether a jump over several cycles was followed by as many quiet ones; one step needs none."""
+    return jump.first == jump.last or count - jump.last >= max(2, jump.last - jump.first + 1)
+
+
+def _after_jump(jump: _Jump | None, count: int) -> tuple[GrowthVerdict, str]:
+    if jump is None:
         return "stable", f"comes back to the same value over {count} cycles"
-    (number, size), *_ = jumps
-    if size < 0:
-        return "stable", f"fell by {in_bytes(-size)} in cycle {number} of {count} and stayed there"
-    rest = count - number
+    where = f"cycle {jump.first}" if jump.first == jump.last else f"cycles {jump.first} to {jump.last}"
+    if jump.size <= 0:
+        return "stable", f"fell by {in_bytes(-jump.size)} in {where} of {count} and stayed there"
+    rest = count - jump.last
     kept = (
         f"and stayed in the {plural(rest, 'cycle')} after" if rest else "the last: more cycles tell whether it recurs"
     )
-    return "one_time_cost", f"{in_bytes(size)} were added once, in cycle {number} of {count}, {kept}"
+    return "one_time_cost", f"{in_bytes(jump.size)} were added once, in {where} of {count}, {kept}"
 
 
 def _recurring(steps: list[int]) -> Growth | None:
@@ -149,6 +163,8 @@ def _rises(values: Sequence[int], steps: list[int]) -> Growth:
         return Growth("one_time_cost", total, 0, None, sentence, "exact", count)
     if len(at) >= 3 and len(set(gaps)) == 1 and len(sizes) == 1 and quiet < widest:
         return _every(widest, steps[at[-1]], len(at), count)
+    if len(at) >= 4 and len(sizes) == 1 and widest - min(gaps) <= max(1, widest // 10) and quiet <= widest:
+        return _about_every(steps[at[-1]], len(at), at[-1] - at[0], count)
     if count == 3 and len(at) == 3 and steps[1] == steps[2]:
         one_time = max(steps[0] - steps[1], 0)
         cost = f", and {in_bytes(one_time)} once" if one_time else ""
@@ -156,19 +172,14 @@ def _rises(values: Sequence[int], steps: list[int]) -> Growth:
                       f"last two{cost}", "exact", count)  # fmt: skip
     if len(at) < 3 or count < 6:
         return _unsettled(len(at), count, total, too_few=True)
+    # The first step may hold the one-time cost.
     middle = count // 2
-    early, late = sum(steps[:middle]), sum(steps[middle:])
+    early, late = sum(steps[1:middle]), sum(steps[middle:])
     late_rises = sum(1 for number in at if number >= middle)
     if late_rises < 2 or (4 * len(at) < count and len(at) < 6) or 4 * late < early:
         return _unsettled(len(at), count, total, too_few=False)
-    slope, interval = slope_of(values)
-    if interval[0] <= 0:
-        return _unsettled(len(at), count, total, too_few=False)
-    sentence = (
-        f"never falls, and rises in {len(at)} of {count} cycles, by {in_bytes(slope)} a cycle "
-        f"({in_bytes(interval[0])} to {interval[1]:.1f})"
-    )
-    return Growth("leak", None, slope, interval, sentence, "robust", count)
+    found = judge_robustly(values)
+    return found if found.leaks else _unsettled(len(at), count, total, too_few=found.too_few)
 
 
 def _every(period: int, size: int, times: int, count: int) -> Growth:
@@ -177,6 +188,16 @@ def _every(period: int, size: int, times: int, count: int) -> Growth:
         return Growth("leak", 0, size, None, sentence, "exact", count)
     each: int | float = size // period if size % period == 0 else size / period
     sentence = f"grows by exactly {in_bytes(size)} every {period} cycles, {times} times in {count} cycles"
+    return Growth("leak", 0, each, None, sentence, "exact", count)
+
+
+def _about_every(size: int, times: int, span: int, count: int) -> Growth:
+    """A leak of fewer bytes than the heap grows by at a time: it shows as pages, at nearly equal distances."""
+    gap, each = span / (times - 1), size * (times - 1) / span
+    sentence = (
+        f"grows by exactly {in_bytes(size)} about every {gap:.1f} cycles, {times} times in {count} cycles: "
+        f"{in_bytes(each)} a cycle"
+    )
     return Growth("leak", 0, each, None, sentence, "exact", count)
 
 

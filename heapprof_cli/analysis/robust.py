@@ -23,6 +23,10 @@ _LEAST_SEGMENT = 3
 _RESAMPLES = 400
 _SEED = 20240229
 _OUTSIDE = 0.005  # on each side of the interval
+# In standard deviations of the scatter: a growth over the whole series, and a step, that are worth the name.
+_LEAST_RISE = 5.0
+_LEAST_STEP = 4.0
+_ERROR_TO_DEVIATION = 1.2533  # of a normal distribution: mean absolute error to standard deviation
 
 
 @dataclass(frozen=True)
@@ -53,14 +57,17 @@ def judge_robustly(values: Sequence[int]) -> Growth:
     one_time = round(best.levels[-1] - best.levels[0])
     outliers = _outliers(best.residuals)
     around = f"{in_bytes(interval[0])} to {interval[1]:.1f}"
-    if best.slope > 0 and interval[0] > 0:
+    usual = _ERROR_TO_DEVIATION * statistics.fmean(map(abs, best.residuals))
+    # What a step took back, a slope beside it has not added.
+    rise = best.slope * len(best.residuals) + min(one_time, 0)
+    if best.slope > 0 and interval[0] > 0 and rise > _LEAST_RISE * usual:
         cost = f", besides {in_bytes(one_time)} once" if best.cuts else ""
         sentence = f"grows by {in_bytes(slope)} a cycle ({around}) over {count} cycles{cost}, above the scatter"
         return Growth("leak", one_time, slope, interval, sentence, "robust", count, outliers=outliers)
     if best.slope > 0:
         sentence = f"may grow by {in_bytes(slope)} a cycle, but the scatter allows {around}; measure more cycles"
         return Growth("noisy", None, slope, interval, sentence, "robust", count, outliers=outliers)
-    if best.cuts and one_time > 0:
+    if best.cuts and one_time > _LEAST_STEP * usual:
         sentence = f"{in_bytes(one_time)} were added by steps; between them nothing but scatter ({around} a cycle)"
         return Growth("one_time_cost", one_time, slope, interval, sentence, "robust", count, outliers=outliers)
     scatter = max(best.residuals) - min(best.residuals)
@@ -69,14 +76,6 @@ def judge_robustly(values: Sequence[int]) -> Growth:
         return Growth("noisy", None, slope, interval, sentence, "robust", count, outliers=outliers)
     sentence = f"scatters by {in_bytes(round(scatter))} without a trend ({around} a cycle)"
     return Growth("stable", min(one_time, 0), slope, interval, sentence, "robust", count, outliers=outliers)
-
-
-def slope_of(values: Sequence[int]) -> tuple[float, tuple[float, float]]:
-    """Bytes a cycle, and the interval of them, of a series taken for a line."""
-    block, points = _points(values)
-    model = _fit(points, (), sloped=True)
-    low, high = _interval(model)
-    return round(model.slope / block, 3), (round(low / block, 3), round(high / block, 3))
 
 
 def _points(values: Sequence[int]) -> tuple[int, list[float]]:
@@ -92,14 +91,16 @@ def _points(values: Sequence[int]) -> tuple[int, list[float]]:
 
 def _models(points: list[float]) -> list[_Model]:
     places = _likely_cuts(points)
-    cuts = [(), *((place,) for place in places), *itertools.combinations(sorted(places), 2)]
+    # The first value may be a before: then the one-time cost lies between it and the second.
+    places = sorted({1, *places})
+    cuts = [(), *((place,) for place in places), *itertools.combinations(places, 2)]
     fitting = [chosen for chosen in cuts if _long_enough(chosen, len(points))]
     return [_fit(points, chosen, sloped=sloped) for chosen in fitting for sloped in (False, True)]
 
 
 def _long_enough(cuts: tuple[int, ...], count: int) -> bool:
     edges = (0, *cuts, count)
-    return all(end - start >= _LEAST_SEGMENT for start, end in itertools.pairwise(edges))
+    return all(end - start >= _LEAST_SEGMENT for start, end in itertools.pairwise(edges) if end > 1)
 
 
 def _likely_cuts(points: list[float]) -> list[int]:
@@ -132,7 +133,8 @@ def _fit(points: list[float], cuts: tuple[int, ...], *, sloped: bool) -> _Model:
         residuals += [value - level for value in flat]
     count = len(points)
     # Relative, so that bytes or mebibytes make no difference; without it one exact fit would beat everything.
-    floor = 0.002 * (max(points) - min(points)) + 1e-9
+    ordered = sorted(points)
+    floor = 0.002 * (ordered[-1 - len(points) // 10] - ordered[len(points) // 10]) + 1e-9
     error = statistics.fmean(map(abs, residuals)) + floor
     # A step has a place and a size; the place is the best of many, which is worth another half.
     parameters = 1 + 2.5 * len(cuts) + (1 if sloped else 0)

@@ -128,26 +128,25 @@ def _recurring(steps: list[int]) -> Growth | None:
         if length < (3 * period if rising else max(4 * period, 10)) or 3 * length < 2 * count:
             continue
         added = sum(steps[-period:])
-        # Whole periods from the end on; what comes before them is the one-time cost.
-        whole = length // period * period
-        return _told_recurring(added, period, sum(steps[: count - whole]), count)
+        # What the pattern, carried back to the beginning, does not explain is the one-time cost.
+        usual = [steps[number + -(-(start - number) // period) * period] for number in range(start)]
+        return _told_recurring(added, period, sum(steps[:start]) - sum(usual), count)
     return None
 
 
-def _told_recurring(added: int, period: int, rest: int, count: int) -> Growth:
+def _told_recurring(added: int, period: int, one_time: int, count: int) -> Growth:
     if added > 0:
         each: int | float = added // period if added % period == 0 else added / period
-        one_time = rest if rest > added else 0  # less is a part of one more period
         cost = f", and {in_bytes(one_time)} once" if one_time else ""
         sentence = f"grows by exactly {in_bytes(added)} every {period} cycles, over {count} cycles{cost}"
         return Growth("leak", one_time, each, None, sentence, "exact", count)
     if added < 0:
         sentence = f"falls by {in_bytes(-added)} every {period} cycles: nothing is kept"
-        return Growth("stable", rest, added / period, None, sentence, "exact", count)
-    if rest > 0:
-        sentence = f"{in_bytes(rest)} were added once; then it goes up and down by the same every {period} cycles"
-        return Growth("one_time_cost", rest, 0, None, sentence, "exact", count)
-    return Growth("stable", rest, 0, None, f"goes up and down by the same every {period} cycles", "exact", count)
+        return Growth("stable", one_time, added / period, None, sentence, "exact", count)
+    if one_time > 0:
+        sentence = f"{in_bytes(one_time)} were added once; then it goes up and down by the same every {period} cycles"
+        return Growth("one_time_cost", one_time, 0, None, sentence, "exact", count)
+    return Growth("stable", one_time, 0, None, f"goes up and down by the same every {period} cycles", "exact", count)
 
 
 def _rises(values: Sequence[int], steps: list[int]) -> Growth:

@@ -22,6 +22,7 @@ _COMMANDS = {
     "doctor": "heapprof_cli.cli.doctor",
     "inspect": "heapprof_cli.cli.inspect",
     "socs": "heapprof_cli.cli.socs",
+    "baseline": "heapprof_cli.cli.baseline",
     "clean": "heapprof_cli.cli.clean",
     "demo": "heapprof_cli.cli.demo",
     "runner": "heapprof_cli.cli.runner",

@@ -108,6 +108,32 @@ class RunNoise:
 
 
 @dataclass(frozen=True)
+class Breach:
+    """A limit (``max_difference``, ``max_growth``, ``max_leak_per_cycle``) that was broken; values in bytes."""
+
+    limit: str
+    allowed: int | float
+    actual: int | float
+    sentence: str
+
+    @property
+    def over(self) -> int | float:
+        return self.actual - self.allowed
+
+
+@dataclass(frozen=True)
+class BaselineOutcome:
+    """What the measurement is against its baseline: ``within``, ``exceeded``, ``improved``, ``incomparable`` or
+    ``no_baseline``. ``differing`` are keys by which they can't be compared: name, the baseline's value, the value here.
+    """
+
+    outcome: str
+    sentence: str
+    difference_bytes: int | None = None
+    differing: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class DeviceFacts:
     """What the phone says of itself. Unknown values are None."""
 
@@ -256,6 +282,8 @@ class Result:
     growth: Growth | None = None
     memory_growth: Mapping[str, Growth] = field(default_factory=dict)
     noise: RunNoise | None = None
+    breaches: tuple[Breach, ...] = ()
+    baseline: BaselineOutcome | None = None
     reading: HeapReading | None = None
     before_bytes: int | None = None
     device: DeviceFacts | None = None

@@ -16,6 +16,7 @@ from heapprof_cli.text import clean
 
 DEFAULT_WORKSPACE = "/data/local/tmp/heapprof"
 AUTO = "auto"
+LEAST_CYCLES = 4  # fewer do not tell a leak from a one-time cost
 _LONGEST_WORKSPACE = 200
 # Preflight's and the doctor's checks, by the names that --skip takes.
 CHECK_NAMES = (
@@ -49,6 +50,11 @@ class RunSettings:
     runs: int = 1
     cycles: int = 1
     warm_up_cycles: int = 0
+    max_difference: int | None = None
+    max_leak_per_cycle: int | None = None
+    max_growth: str | None = None
+    baseline: Path | None = None
+    require_baseline: bool = False
     timeout: float = 600.0
     workspace: str = DEFAULT_WORKSPACE
     keep: bool = False
@@ -69,6 +75,10 @@ class RunSettings:
             "runs": self.runs,
             "cycles": self.cycles,
             "warm_up_cycles": self.warm_up_cycles,
+            "max_difference_bytes": self.max_difference,
+            "max_leak_per_cycle_bytes": self.max_leak_per_cycle,
+            "max_growth": self.max_growth,
+            "baseline": clean(self.baseline.name) if self.baseline else None,
             "input_list": clean(self.input_list.name) if self.input_list else None,
             "timeout_seconds": self.timeout,
             "workspace": clean(self.workspace),

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from heapprof_cli.analysis.baselines import Entry
-from heapprof_cli.analysis.limits import Breach, GrowthLimit, growth_breach
+from heapprof_cli.analysis.limits import GrowthLimit, growth_breach
 from heapprof_cli.analysis.measured import Key, Measured
 from heapprof_cli.analysis.verdicts import in_bytes
 from heapprof_cli.errors import ExitCode
+from heapprof_cli.records import Breach
 
 Outcome = Literal["within", "exceeded", "improved", "incomparable", "no_baseline"]
 

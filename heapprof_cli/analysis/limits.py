@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from heapprof_cli.analysis.verdicts import in_bytes
 from heapprof_cli.errors import UsageError
+from heapprof_cli.records import Breach
 from heapprof_cli.settings import check_size
 from heapprof_cli.text import clean, readable_bytes
 
@@ -39,20 +40,6 @@ class Limits:
     max_difference: int | None = None
     max_growth: GrowthLimit | None = None
     max_leak_per_cycle: int | None = None
-
-
-@dataclass(frozen=True)
-class Breach:
-    """A limit (``max_difference``, ``max_growth``, ``max_leak_per_cycle``) that was broken; values in bytes."""
-
-    limit: str
-    allowed: int | float
-    actual: int | float
-    sentence: str
-
-    @property
-    def over(self) -> int | float:
-        return self.actual - self.allowed
 
 
 def parse_growth(text: str, option: str = "--max-growth") -> GrowthLimit:

@@ -9,9 +9,8 @@ from typing import Any
 
 from heapprof_cli.analysis.growth import judge_samples
 from heapprof_cli.analysis.json_fields import Fields
-from heapprof_cli.analysis.verdicts import Growth
 from heapprof_cli.errors import UsageError
-from heapprof_cli.records import HeapReading, Sample
+from heapprof_cli.records import Growth, HeapReading, Sample
 
 _USABLE = ("ok", "over_limit")
 

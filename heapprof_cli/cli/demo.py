@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from heapprof_cli import resources
 from heapprof_cli.adb_address import ServerAddress
 from heapprof_cli.cli import options
+from heapprof_cli.cli.judging import judging_options
 from heapprof_cli.cli.measuring import measured, tell_result, wanted_outputs
 from heapprof_cli.errors import UsageError
 from heapprof_cli.settings import DEFAULT_WORKSPACE, RunSettings
@@ -25,6 +26,7 @@ _TARGET = "linux-x86_64"
 
 @click.command("demo", context_settings=options.CONTEXT)
 @options.run_options
+@judging_options
 @options.output_options
 @click.option(
     "--standin",

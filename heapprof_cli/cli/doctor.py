@@ -26,7 +26,7 @@ def command(models: tuple[Path, ...], soc: str, form: str, **values: Any) -> int
     from heapprof_cli.session.doctoring import Doctor
 
     server = options.server_address(values["host"], values["adb_port"])
-    doctor = Doctor(options.run_settings(models, server, values, soc, needs_model=False))
+    doctor = Doctor(options.run_settings(models, server, values, soc, measures=False))
     findings = []
     for finding in doctor.findings():
         findings.append(finding)

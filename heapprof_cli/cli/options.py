@@ -10,6 +10,7 @@ import click
 
 from heapprof_cli import adb_address, environment
 from heapprof_cli.adb_address import ServerAddress
+from heapprof_cli.cli import judging
 from heapprof_cli.errors import UsageError
 from heapprof_cli.settings import (
     AUTO,
@@ -165,27 +166,6 @@ def run_options(function: F) -> F:
             help="Executions before those.",
         ),
         click.option(
-            "--runs",
-            type=click.IntRange(1, 1000),
-            default=1,
-            show_default=True,
-            help="Fresh runner processes, one after another: they tell how much the number scatters.",
-        ),
-        click.option(
-            "--cycles",
-            type=click.IntRange(1, 10_000),
-            default=1,
-            show_default=True,
-            help="Create, execute and free so often in one process: tells a leak from a one-time cost.",
-        ),
-        click.option(
-            "--warm-up-cycles",
-            type=click.IntRange(0, 10_000),
-            default=0,
-            show_default=True,
-            help="Of those, how many first ones the judgement of growth leaves out.",
-        ),
-        click.option(
             "--timeout",
             type=click.FloatRange(0, 1_000_000),
             default=600.0,
@@ -279,10 +259,11 @@ def run_settings(
     values: dict[str, Any],
     soc: str = AUTO,
     *,
-    needs_model: bool = True,
+    measures: bool = True,
 ) -> RunSettings:
-    """Settings from the values of :func:`device_options` and :func:`run_options`. Raises UsageError."""
-    if needs_model and not models:
+    """Settings from the values of :func:`device_options`, :func:`run_options` and, where the command ``measures``,
+    :func:`judging.judging_options`. Raises UsageError."""
+    if measures and not models:
         raise UsageError("no model was named", hints=("`heapprof run MODEL.bin`",))
     return RunSettings(
         models=models,
@@ -302,9 +283,7 @@ def run_settings(
         input_list=values["input_list"],
         iterations=values["iterations"],
         warm_up=values["warm_up"],
-        runs=values["runs"],
-        cycles=values["cycles"],
-        warm_up_cycles=_fewer_than(values["warm_up_cycles"], values["cycles"]),
+        **(judging.judging_settings(values) if measures else {}),
         timeout=check_seconds(values["timeout"], "--timeout"),
         workspace=check_workspace(values["workspace"]),
         keep=values["keep"],
@@ -313,13 +292,3 @@ def run_settings(
         wait=check_seconds(values["wait"], "--wait"),
         stall_timeout=check_seconds(values["stall_timeout"], "--stall-timeout"),
     )
-
-
-def _fewer_than(warm_up_cycles: int, cycles: int) -> int:
-    """Warm-up cycles that leave some to judge. Raises UsageError."""
-    if warm_up_cycles and warm_up_cycles >= cycles:
-        raise UsageError(
-            f"--warm-up-cycles {warm_up_cycles} leaves none of {cycles} cycles to judge",
-            hints=("raise --cycles",),
-        )
-    return warm_up_cycles

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.judging import judging_options
 from heapprof_cli.cli.measuring import measured, tell_result, wanted_outputs
 from heapprof_cli.cli.streams import tell
 from heapprof_cli.settings import AUTO
@@ -26,6 +27,7 @@ from heapprof_cli.settings import AUTO
     help="SoC of the phone, checked against it, for example SM8850 (default: auto).",
 )
 @options.run_options
+@judging_options
 @options.output_options
 @click.option("--dry-run", is_flag=True, help="Print the device commands; send nothing.")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path(path_type=Path))

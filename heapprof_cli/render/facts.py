@@ -27,10 +27,12 @@ _MEMORY = {"rss_bytes": "runner's RSS", "pss_bytes": "runner's PSS", "dma_buf_by
 
 
 def judged(result: Result) -> Iterator[tuple[str, str]]:
-    """Label and sentence: what the cycles and runs say together."""
+    """Label and sentence: what the cycles, the runs and the baseline say."""
     if result.growth is not None:
         yield "cycles", f"{result.growth.verdict}: {result.growth.sentence}"
     if result.noise is not None:
         yield "runs", result.noise.sentence
+    if result.baseline is not None:
+        yield "baseline", f"{result.baseline.outcome}: {result.baseline.sentence}"
     for name, growth in result.memory_growth.items():
         yield _MEMORY[name], f"{growth.verdict}: {growth.sentence}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from heapprof_cli.records import (
     Artifact,
+    BaselineOutcome,
     DeviceFacts,
     Failure,
     Growth,
@@ -41,6 +42,16 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "memory": [_memory(point) for point in result.memory],
         "growth": _growth(result.growth, result.memory_growth) if result.growth else None,
         "noise": _noise(result.noise) if result.noise else None,
+        "breaches": [
+            {
+                "limit": breach.limit,
+                "allowed_bytes": breach.allowed,
+                "actual_bytes": breach.actual,
+                "sentence": breach.sentence,
+            }
+            for breach in result.breaches
+        ],
+        "baseline": _baseline(result.baseline) if result.baseline else None,
         "device": _device(result.device, show_serial) if result.device else None,
         "model": [model_identity(model) for model in result.models],
         "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
@@ -98,6 +109,15 @@ def _noise(noise: RunNoise) -> dict[str, object]:
         "smallest_bytes": noise.smallest,
         "largest_bytes": noise.largest,
         "sentence": noise.sentence,
+    }
+
+
+def _baseline(outcome: BaselineOutcome) -> dict[str, object]:
+    return {
+        "outcome": outcome.outcome,
+        "sentence": outcome.sentence,
+        "difference_bytes": outcome.difference_bytes,
+        "differing": [{"key": key, "baseline": there, "here": here} for key, there, here in outcome.differing],
     }
 
 

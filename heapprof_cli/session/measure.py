@@ -1,6 +1,6 @@
 """The story of a measurement, in the order in which it happens.
 
-settings -> models -> device -> artifacts -> preflight -> lease -> deploy -> run -> collect -> judge -> result
+settings -> models -> device -> artifacts -> preflight -> lease -> deploy -> run -> collect -> judge -> gate -> result
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from heapprof_cli.preflight import Severity, Situation
 from heapprof_cli.records import Artifact, DeviceFacts, Failure, Result, Sample, Verdict
 from heapprof_cli.session.cycle_files import parse_ledger
 from heapprof_cli.session.deploying import deploy
+from heapprof_cli.session.gating import gate, read_baselines
 from heapprof_cli.session.judge import Judgement, judge
 from heapprof_cli.session.leasing import opened_run
 from heapprof_cli.session.matching import considered, match, refusal, sources
@@ -61,10 +62,11 @@ def _tell(settings: RunSettings, story: Story) -> Result:
             story.models = tuple(read_model(path) for path in settings.models)
             story.payloads = stack.enter_context(extracted(story.models))
             inputs = read_input_list(settings.input_list) if settings.input_list else None
+            baselines = read_baselines(settings)
         for model in story.models:
             for warning in model.warnings:
                 story.warn(f"{model.name}: {warning}")
-        return _tell_on_phone(settings, story, inputs, stack)
+        return gate(_tell_on_phone(settings, story, inputs, stack), settings, baselines)
 
 
 def _tell_on_phone(settings: RunSettings, story: Story, inputs: Inputs | None, stack: contextlib.ExitStack) -> Result:

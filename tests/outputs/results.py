@@ -7,6 +7,8 @@ from dataclasses import replace
 from heapprof_cli.errors import ExitCode
 from heapprof_cli.records import (
     Artifact,
+    BaselineOutcome,
+    Breach,
     DeviceFacts,
     Failure,
     Growth,
@@ -69,6 +71,8 @@ OVER = replace(
     OK,
     verdict=Verdict.OVER_LIMIT,
     exit_code=ExitCode.OVER_LIMIT,
+    breaches=(Breach("max_difference", 4, 8, "over by 4 bytes"),),
+    baseline=BaselineOutcome("incomparable", "of another SoC", 3, (("SoC", "SM8650", "SM8850"),)),
     failure=Failure("over_limit", "judge", "the difference is 8 bytes, 4 more than --max-difference allows"),
 )
 STRANGE = replace(

@@ -204,7 +204,8 @@ class ModelFacts:
     """One model file on the host. ``contexts`` are its distinct context binaries, in the order of their use.
 
     ``profile_level`` and ``online_prepare`` are what an ExecuTorch program was compiled with, ``delegates``
-    how many delegates (or EPContext nodes) use its contexts; None where that means nothing.
+    how many delegates (or EPContext nodes) use its contexts; None where that means nothing. ``backends`` are the
+    QNN backends that its delegates were compiled for, where the file tells.
     """
 
     path: str
@@ -221,6 +222,7 @@ class ModelFacts:
     online_prepare: bool | None = None
     contexts: tuple[ContextFacts, ...] = ()
     delegates: int | None = None
+    backends: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -290,6 +292,7 @@ class Result:
     models: tuple[ModelFacts, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     sent: frozenset[str] = frozenset()
+    runner: str = "native"
     target: str | None = None
     qnn_build: str | None = None
     simulated: bool = False

@@ -17,6 +17,8 @@ from heapprof_cli.text import clean
 DEFAULT_WORKSPACE = "/data/local/tmp/heapprof"
 AUTO = "auto"
 LEAST_CYCLES = 4  # fewer do not tell a leak from a one-time cost
+NATIVE, EXECUTORCH = "native", "executorch"
+RUNNERS = (NATIVE, EXECUTORCH)
 _LONGEST_WORKSPACE = 200
 # Preflight's and the doctor's checks, by the names that --skip takes.
 CHECK_NAMES = (
@@ -35,6 +37,7 @@ class RunSettings:
     serial: str | None = None
     alias: str | None = None
     soc: str = AUTO
+    runner: str = NATIVE
     runner_target: str | None = None
     qnn_sdk: Path | None = None
     qnn_libs: Path | None = None
@@ -42,7 +45,7 @@ class RunSettings:
     skip: frozenset[str] = frozenset()
     strict: bool = False
     perf_mode: int = 0
-    profile_level: int = 1
+    profile_level: int | None = None  # the runner's own default
     log_level: int = 2
     input_list: Path | None = None
     iterations: int = 1
@@ -63,12 +66,19 @@ class RunSettings:
     wait: float = 0.0
     stall_timeout: float = 30.0
 
+    @property
+    def used_profile_level(self) -> int:
+        """The QNN profile level: heap events need basic (1); ExecuTorch's own scripts profile in detail (2)."""
+        if self.profile_level is not None:
+            return self.profile_level
+        return 2 if self.runner == EXECUTORCH else 1
+
     def described(self) -> dict[str, object]:
         """The settings that shape the number, for the result; no serials, no host paths."""
         return {
             "soc": self.soc,
             "perf_mode": performance.MODES[self.perf_mode],
-            "profile_level": self.profile_level,
+            "profile_level": self.used_profile_level,
             "log_level": self.log_level,
             "iterations": self.iterations,
             "warm_up": self.warm_up,

@@ -68,7 +68,7 @@ def resolve(target: Target, htp_arch: int | None, sources: Sources) -> Bundle:
     if missing:
         raise _missing(missing, folders, origin, runner)
     for path in list(found.values()):
-        found.update(_needed_beside(path, folders, set(found)))
+        found.update(needed_beside(path, folders, set(found)))
     found.update(_extras(target, folders, standin))
     return Bundle(
         runner=artifact(runner, RUNNER_NAME, executable=True),
@@ -117,7 +117,7 @@ def _is_standin(htp: Path | None) -> bool:
     return elf.contains(htp, STANDIN_BUILD_MARK.encode())
 
 
-def _needed_beside(library: Path, folders: Sequence[Path], known: set[str]) -> dict[str, Path]:
+def needed_beside(library: Path, folders: Sequence[Path], known: set[str]) -> dict[str, Path]:
     """Libraries that ``library`` needs and that come with it: in its own search path or folders.
 
     Wheels rename their C++ runtime (libc++-71bc274c.so.1.0), so such names can't be listed in advance.

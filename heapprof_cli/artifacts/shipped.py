@@ -9,6 +9,7 @@ from heapprof_cli.errors import PreflightError
 from heapprof_cli.records import RUNNER_NAME
 
 STANDIN_FOLDER = "standin"
+STANDIN_EXECUTORCH = "standin_executorch"
 
 
 def runner_file(target: str) -> Path:

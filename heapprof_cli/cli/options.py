@@ -15,6 +15,8 @@ from heapprof_cli.errors import UsageError
 from heapprof_cli.settings import (
     AUTO,
     DEFAULT_WORKSPACE,
+    NATIVE,
+    RUNNERS,
     RunSettings,
     check_perf_mode,
     check_seconds,
@@ -97,6 +99,14 @@ def run_options(function: F) -> F:
     folder = click.Path(exists=True, file_okay=False, path_type=Path)
     decorators: list[Callable[[F], F]] = [
         click.option(
+            "--runner",
+            type=click.Choice(RUNNERS),
+            default=NATIVE,
+            show_default=True,
+            envvar="HEAPPROF_RUNNER",
+            help="heapprof's own runner, or ExecuTorch's qnn_executor_runner of --build-folder, for one .pte.",
+        ),
+        click.option(
             "--runner-target",
             type=click.Choice(["android-arm64", "linux-arm64", "linux-x86_64"]),
             help="Runner to send (default: from the device).",
@@ -131,9 +141,7 @@ def run_options(function: F) -> F:
         click.option(
             "--profile-level",
             type=click.IntRange(1, 2),
-            default=1,
-            show_default=True,
-            help="QNN profile level: 1 basic, 2 detailed.",
+            help="QNN profile level: 1 basic, 2 detailed (default: 1, with --runner executorch 2).",
         ),
         click.option(
             "--log-level",
@@ -271,6 +279,7 @@ def run_settings(
         serial=values.get("serial"),
         alias=values.get("alias"),
         soc=check_soc(soc),
+        runner=values["runner"],
         runner_target=values["runner_target"],
         qnn_sdk=values["qnn_sdk"],
         qnn_libs=values["qnn_libs"],

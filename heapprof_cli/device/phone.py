@@ -43,7 +43,7 @@ _SIGNAL_STATUS = 128
 
 @dataclass(frozen=True)
 class Leavings:
-    """What lies in the run's folder after the runner ended."""
+    """What lies in the run's folder after the runner ended. ``overdue``: the watchdog ended it."""
 
     heap: bytes | None
     heap_is_older: bool
@@ -52,6 +52,7 @@ class Leavings:
     status: bytes | None
     series: bytes | None = None
     ledger: bytes | None = None
+    overdue: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,19 +186,12 @@ class Phone:
         if chosen:
             self._shell(cache.evict(store, chosen), "push")
 
-    def run(
-        self,
-        folder: RunFolder,
-        environment: Mapping[str, str],
-        arguments: Sequence[str],
-        seconds: float,
-        on_stderr: Callable[[bytes], None],
-    ) -> ShellResult:
-        """Run the runner once. It ends itself after ``seconds``; a little later we stop waiting.
+    def run(self, command: str, seconds: float, on_stderr: Callable[[bytes], None]) -> ShellResult:
+        """Run the runner once by the script ``command``. It is ended on the phone after ``seconds``; a little later we
+        stop waiting.
 
         Raises StageTimeout or DeviceError; the caller then stops what may still run.
         """
-        command = scripts.start(folder, environment, arguments)
         limit = seconds + _RUNNER_GRACE_SECONDS if seconds else math.inf
         try:
             return run_shell(
@@ -232,6 +226,7 @@ class Phone:
             status=found.get(folder.status_name),
             series=found.get(folder.series_name),
             ledger=found.get(folder.ledger_name),
+            overdue="overdue" in lines,
         )
 
     def _fetch_small(self, folder: RunFolder, limits: Mapping[str, int], hashes: Mapping[str, str]) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ They keep to what Android's mksh and toybox, busybox and plain POSIX systems sha
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ PROPERTIES: tuple[str, ...] = (
 )
 _MARKER = "started"
 _PID = "pid"
+_WATCH_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class RunFolder:
     def ledger_name(self) -> str:
         return f"ledger_{self.reading_id}.jsonl"
 
+    @property
+    def overdue_name(self) -> str:
+        """The watchdog's note that it ended the run."""
+        return f"overdue_{self.reading_id}"
+
     def file(self, name: str) -> str:
         return f"{self.path}/{name}"
 
@@ -98,20 +105,51 @@ def _refuse_links(*paths: str) -> str:
     )
 
 
-def start(folder: RunFolder, environment: Mapping[str, str], arguments: Sequence[str]) -> str:
-    """Runs the runner in the run's folder, as the shell's own process, so that it gets the shell's SIGHUP."""
+def start(
+    folder: RunFolder,
+    environment: Mapping[str, str],
+    arguments: Sequence[str],
+    program: str = RUNNER_NAME,
+    watch_seconds: float = 0.0,
+    folders: Sequence[str] = (),
+) -> str:
+    """Runs ``program`` in the run's folder, as the shell's own process, so that it gets the shell's SIGHUP.
+
+    ``watch_seconds``: a watchdog beside it kills it after so long; for a program that has no time limit of its own.
+    ``folders`` are made in the run's folder first.
+    """
     exports = "; ".join(f"export {name}={shlex.quote(value)}" for name, value in environment.items())
-    command = " ".join([f"./{RUNNER_NAME}", *map(shlex.quote, arguments)])
+    command = " ".join([f"./{program}", *map(shlex.quote, arguments)])
+    made = "".join(f"mkdir -p {shlex.quote(name)} || exit 97; " for name in folders)
+    watchdog = f"{_watchdog(folder, watch_seconds)} " if watch_seconds else ""
     return (
-        f"cd {shlex.quote(folder.path)} || exit 97; chmod 755 {RUNNER_NAME} || exit 97; "
-        f": > {_MARKER} && echo $$ > {_PID} || exit 97; {exports}; exec {command}"
+        f"cd {shlex.quote(folder.path)} || exit 97; chmod 755 {program} || exit 97; "
+        f": > {_MARKER} && echo $$ > {_PID} || exit 97; {made}{watchdog}{exports}; exec {command}"
     )
+
+
+def _watchdog(folder: RunFolder, seconds: float) -> str:
+    """A child of the shell that outlives it and its connection: after ``seconds`` it leaves a note and kills what the
+    shell has become. It ends soon after that one did, and kills no other process that got its number since."""
+    rounds = math.ceil(seconds / _WATCH_SECONDS)
+    ours = f"grep -q -e '{_pattern(folder)}' /proc/$$/cmdline 2>/dev/null"
+    return (
+        f"( i=0; while [ $i -lt {rounds} ] && kill -0 $$; do sleep {_WATCH_SECONDS}; i=$((i+1)); done; "
+        f"kill -0 $$ && {ours} && : > {folder.overdue_name} && kill -KILL $$ ) </dev/null >/dev/null 2>&1 &"
+    )
+
+
+def _pattern(folder: RunFolder) -> str:
+    """Finds the command lines of every runner of a run, of either kind. Written so that neither the command line of a
+    script that holds it nor grep's own matches."""
+    return f"-[-]heap_profiling_path=heap_{folder.run_id}"
 
 
 def look(folder: RunFolder) -> str:
     """Says whether the run's heap file is ``fresh``, ``older`` than the run, or ``absent``; ``large`` where it is
-    larger than two lines can be; ``has=NAME`` and ``sha256sum``'s line of every file there is; which other heap
-    files lie in the workspace, where it is absent (``other=PATH``); and ``end``."""
+    larger than two lines can be; ``overdue`` where the watchdog ended the run; ``has=NAME`` and ``sha256sum``'s line
+    of every file there is; which other heap files lie in the workspace, where it is absent (``other=PATH``); ``end``.
+    """
     heap = shlex.quote(folder.heap_name)
     names = " ".join(map(shlex.quote, (folder.heap_name, folder.status_name, folder.series_name, folder.ledger_name)))
     return (
@@ -119,6 +157,7 @@ def look(folder: RunFolder) -> str:
         f"if [ ! -f {heap} ]; then echo heap=absent; "
         f"elif [ {heap} -ot {_MARKER} ]; then echo heap=older; else echo heap=fresh; fi; "
         f"[ -f {heap} ] && [ $(wc -c < {heap}) -gt {heap_file.MAX_BYTES} ] && echo large; "
+        f"[ -f {shlex.quote(folder.overdue_name)} ] && echo overdue; "
         f'for f in {names}; do [ -f $f ] && echo "has=$f" && sha256sum $f 2>/dev/null; done; '
         f"[ -f {heap} ] || find {shlex.quote(folder.workspace)} -type f -size -128 ! -name 'heap_{folder.run_id}*' "
         "-exec grep -lF 'DSP:before_context_created (bytes)' {} + 2>/dev/null | head -n 5 | "
@@ -128,8 +167,7 @@ def look(folder: RunFolder) -> str:
 
 def stop(folder: RunFolder) -> str:
     """Ends every process of the run: asks first, then kills; prints ``left=N`` still alive."""
-    # Written so that neither this script's command line nor grep's own matches the pattern.
-    find = f"grep -l -e '-[-]run_id={folder.run_id}' /proc/[0-9]*/cmdline 2>/dev/null"
+    find = f"grep -l -e '{_pattern(folder)}' /proc/[0-9]*/cmdline 2>/dev/null"
     return (
         f"k() {{ for f in $({find}); do p=${{f#/proc/}}; p=${{p%/cmdline}}; "
         '[ "$p" = $$ ] || kill "$1" "$p" 2>/dev/null; done; }; '

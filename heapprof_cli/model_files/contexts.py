@@ -27,6 +27,7 @@ class Found:
     htp_arch: int | None = None
     profile_level: int | None = None
     online_prepare: bool | None = None
+    backends: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

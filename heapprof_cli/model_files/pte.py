@@ -75,6 +75,7 @@ def read(region: Region, name: str) -> Found:
         htp_arch=first.htp_arch if first else None,
         profile_level=min(levels) if levels else None,
         online_prepare=online if options else None,
+        backends=tuple(sorted({qnn_options.BACKENDS.get(o.backend, "unknown") for o in options})),
         warnings=tuple(_warnings(options, len(delegates), len(contexts), online)),
     )
 

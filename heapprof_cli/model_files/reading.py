@@ -57,6 +57,7 @@ def _facts(file: Path, size: int, found: Found) -> ModelFacts:
         online_prepare=found.online_prepare,
         contexts=found.contexts,
         delegates=found.delegates,
+        backends=found.backends,
         warnings=(*found.warnings, *_disagreements(found)),
     )
 

@@ -19,7 +19,7 @@ def measured_on(result: Result) -> Iterator[tuple[str, str]]:
         arch = f"HTP V{device.htp_arch}" if device.htp_arch else "HTP arch unknown"
         yield "SoC", f"{device.soc or 'unknown'}, {arch}"
     yield "QNN build", result.qnn_build or "unknown"
-    yield "runner", f"native, {result.target or 'not chosen'}"
+    yield "runner", f"{result.runner}, {result.target or 'not chosen'}"
     yield "performance", str(result.settings.get("perf_mode", "unknown"))
 
 

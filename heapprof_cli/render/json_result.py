@@ -55,7 +55,7 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "device": _device(result.device, show_serial) if result.device else None,
         "model": [model_identity(model) for model in result.models],
         "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
-        "runner": {"kind": "native", "target": result.target} if result.target else None,
+        "runner": {"kind": result.runner, "target": result.target} if result.target else None,
         "qnn_build": result.qnn_build,
         "settings": dict(result.settings),
         "started_at": result.started_at,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heapprof_cli import socs
-from heapprof_cli.artifacts import Bundle, resolve
+from heapprof_cli.artifacts import Bundle
 from heapprof_cli.device.cache import shared_store
 from heapprof_cli.device.phone import find_phone
 from heapprof_cli.device.server import AdbServer
@@ -17,6 +17,7 @@ from heapprof_cli.model_files import read_model, refuse_unmeasurable
 from heapprof_cli.preflight import Finding, Severity, Situation
 from heapprof_cli.records import DeviceFacts, ModelFacts
 from heapprof_cli.session.matching import considered, match, sources
+from heapprof_cli.session.runners import runner_of
 from heapprof_cli.settings import RunSettings
 from heapprof_cli.text import clean, clean_lines, plural, readable_bytes
 
@@ -114,13 +115,13 @@ class Doctor:
         settings = self._settings
         try:
             target, arch = match(settings, device, models)
-            bundle = resolve(target, arch, sources(settings, device))
+            bundle = runner_of(settings).resolve(target, arch, sources(settings, device))
         except HeapprofError as error:
             yield _failed("artifacts", error)
             return
         if target.on_dsp and not bundle.standin:
             yield from self._vendor_copies(device)
-        yield Finding("artifacts", Severity.OK, f"runner {target.name}; {_libraries(bundle)}")
+        yield Finding("artifacts", Severity.OK, f"{settings.runner} runner, {target.name}; {_libraries(bundle)}")
         findings = considered(settings, Situation(device, target, arch, bundle, tuple(models)))
         yield from findings
         if not findings:

@@ -8,7 +8,7 @@ from heapprof_cli.session.runner_status import RunnerExit, RunnerStatus
 from heapprof_cli.text import clean
 
 _NOT_SUPPORTED = 1000
-_SIGNALS = {1: "SIGHUP", 2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
+SIGNALS = {1: "SIGHUP", 2: "SIGINT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
             11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 31: "SIGSYS"}  # fmt: skip
 
 _STAGE_HINTS: dict[RunnerExit, str] = {
@@ -62,7 +62,7 @@ def failure_of(
 
 def _crashed(shell_status: int, status: RunnerStatus | None, stage: str, tail: str) -> HeapprofError:
     number = shell_status - 128
-    signal = (status.signal_name if status else None) or _SIGNALS.get(number, f"signal {number}")
+    signal = (status.signal_name if status else None) or SIGNALS.get(number, f"signal {number}")
     return RunnerError(
         f"the runner was ended by {signal} in the stage '{stage}'" + (f": {tail}" if tail else ""),
         hints=(

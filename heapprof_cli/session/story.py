@@ -113,6 +113,7 @@ class Story:
             models=self.models,
             artifacts=self.artifacts,
             sent=frozenset(self.sent),
+            runner=self.settings.runner,
             target=self.target,
             qnn_build=self.qnn_build,
             simulated=self.simulated,

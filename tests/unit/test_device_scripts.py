@@ -87,8 +87,8 @@ def test_stop_ends_only_processes_of_the_run(shell: str, tmp_path: Path) -> None
 
     run_id = uuid.uuid4().hex[:16]
     stubborn = "trap '' TERM; while :; do sleep 0.05; done"
-    mine = subprocess.Popen(["sh", "-c", stubborn, "sh", f"--run_id={run_id}"])
-    other = subprocess.Popen(["sh", "-c", stubborn, "sh", f"--run_id={uuid.uuid4().hex[:16]}"])
+    mine = subprocess.Popen(["sh", "-c", stubborn, "sh", f"--heap_profiling_path=heap_{run_id}.txt"])
+    other = subprocess.Popen(["sh", "-c", stubborn, "sh", f"--heap_profiling_path=heap_{uuid.uuid4().hex[:16]}.txt"])
     try:
         done = run(shell, scripts.stop(RunFolder(str(tmp_path), run_id)))
         assert mine.wait(10) == -9

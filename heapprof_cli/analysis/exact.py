@@ -80,6 +80,9 @@ def _equal_steps(values: Sequence[int], steps: list[int]) -> Growth | None:
     # A line that ended is no leak any more: its last two steps must not both be others.
     if len(line.jumps) > 1 + count // 8 or step not in steps[-2:] or (count < 6 and steps[-1] == 0):
         return None
+    taken_back = -sum(jump.size for jump in line.jumps if jump.size < 0)
+    if step > 0 and 2 * taken_back > step * count:
+        return None
     cost = f", and {in_bytes(one_time)} once" if one_time else ""
     if step < 0:
         sentence = f"falls by {in_bytes(-step)} a cycle{cost}: nothing is kept{aside}"

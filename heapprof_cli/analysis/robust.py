@@ -25,6 +25,7 @@ _SEED = 20240229
 _OUTSIDE = 0.005  # on each side of the interval
 # In standard deviations of the scatter: a growth over the whole series, and a step, that are worth the name.
 _LEAST_RISE = 5.0
+_LEAST_RISE_OF_FEW = 20.0  # over the number of points, added to that
 _LEAST_STEP = 4.0
 _ERROR_TO_DEVIATION = 1.2533  # of a normal distribution: mean absolute error to standard deviation
 
@@ -57,10 +58,11 @@ def judge_robustly(values: Sequence[int]) -> Growth:
     one_time = round(best.levels[-1] - best.levels[0])
     outliers = _outliers(best.residuals)
     around = f"{in_bytes(interval[0])} to {interval[1]:.1f}"
-    usual = _ERROR_TO_DEVIATION * statistics.fmean(map(abs, best.residuals))
-    # What a step took back, a slope beside it has not added.
-    rise = best.slope * len(best.residuals) + min(one_time, 0)
-    if best.slope > 0 and interval[0] > 0 and rise > _LEAST_RISE * usual:
+    usual = _deviation(best)
+    # What a step took back, a slope beside it has not added; where that is half of it, it is no growth.
+    rise = best.slope * len(best.residuals)
+    rise = 0.0 if rise < -2 * one_time else rise + min(one_time, 0)
+    if best.slope > 0 and low > 0 and rise > _least_rise(len(points)) * usual:
         cost = f", besides {in_bytes(one_time)} once" if best.cuts else ""
         sentence = f"grows by {in_bytes(slope)} a cycle ({around}) over {count} cycles{cost}, above the scatter"
         return Growth("leak", one_time, slope, interval, sentence, "robust", count, outliers=outliers)
@@ -71,11 +73,27 @@ def judge_robustly(values: Sequence[int]) -> Growth:
         sentence = f"{in_bytes(one_time)} were added by steps; between them nothing but scatter ({around} a cycle)"
         return Growth("one_time_cost", one_time, slope, interval, sentence, "robust", count, outliers=outliers)
     scatter = max(best.residuals) - min(best.residuals)
-    if interval[1] * count > max(scatter, 1):
+    if high / block * count > scatter:
         sentence = f"scatters by {in_bytes(round(scatter))}; that allows {around} a cycle: measure more cycles"
         return Growth("noisy", None, slope, interval, sentence, "robust", count, outliers=outliers)
     sentence = f"scatters by {in_bytes(round(scatter))} without a trend ({around} a cycle)"
     return Growth("stable", min(one_time, 0), slope, interval, sentence, "robust", count, outliers=outliers)
+
+
+def _least_rise(points: int) -> float:
+    """How many standard deviations a growth must reach; with few points a chance alignment reaches more."""
+    return _LEAST_RISE + _LEAST_RISE_OF_FEW / points
+
+
+def _free(model: _Model) -> int:
+    """How many residuals are free: a level, a slope and a step's place each take one for themselves."""
+    taken = 1 + len(model.cuts) + sum(1 for cut in model.cuts if cut > 1) + (1 if model.slope else 0)
+    return max(len(model.residuals) - taken, 1)
+
+
+def _deviation(model: _Model) -> float:
+    """The scatter around a model as a standard deviation."""
+    return _ERROR_TO_DEVIATION * math.fsum(map(abs, model.residuals)) / _free(model)
 
 
 def _points(values: Sequence[int]) -> tuple[int, list[float]]:
@@ -165,7 +183,9 @@ def _interval(model: _Model) -> tuple[float, float]:
         found.append(statistics.median([(drawn[j] - drawn[i]) / (j - i) for i, j in pairs]))
     found.sort()
     outside = round(_OUTSIDE * _RESAMPLES)
-    return model.slope + found[outside], model.slope + found[-1 - outside]
+    # A fit is nearer to its points than the truth is.
+    wider = math.sqrt(count / _free(model))
+    return model.slope + wider * found[outside], model.slope + wider * found[-1 - outside]
 
 
 def _distant_pairs(edges: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import re
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +15,7 @@ from heapprof_cli.analysis.growth import Growth, judge_runs, judge_samples, judg
 from heapprof_cli.records import HeapReading, Sample
 
 BASE = 928212
+HIGH = 1_000_000
 
 
 def on(*offsets: int) -> list[int]:
@@ -114,6 +118,16 @@ def test_a_counter_that_begins_anew_splits_the_series() -> None:
     assert (dropped.verdict, dropped.resets, dropped.outliers) == ("stable", 0, 1)
 
 
+@pytest.mark.parametrize("cycles", [6, 8, 12])
+def test_few_values_that_only_scatter_are_hardly_ever_a_leak(cycles: int) -> None:
+    chance = random.Random(cycles)
+    white = [[round(chance.gauss(0, 3000)) for _ in range(cycles)] for _ in range(150)]
+    pages = [[4096 * chance.randrange(3) for _ in range(cycles)] for _ in range(150)]
+    once = [[-50_000, *values] for values in white]
+    called = sum(judge_series([HIGH + value for value in values]).leaks for values in (*white, *pages, *once))
+    assert called <= 4
+
+
 def test_samples_are_judged_run_by_run() -> None:
     def sample(run: int, cycle: int, leak: int) -> Sample:
         return Sample(run, cycle, HeapReading(BASE + leak * (cycle - 1), BASE + leak * cycle))
@@ -135,9 +149,8 @@ def test_runs_tell_noise() -> None:
         judge_runs([])
 
 
-# Far above its own size, so that no value looks like a counter that began anew.
+# HIGH lies far above them, so that no value looks like a counter that began anew.
 offsets = st.lists(st.integers(0, 50_000), min_size=4, max_size=30)
-HIGH = 1_000_000
 
 
 def essence(growth: Growth) -> tuple[object, ...]:
@@ -184,3 +197,11 @@ def test_any_series_gets_a_verdict_and_a_sentence(values: list[int], warm_up: in
     assert re.search(r"\d", found.sentence)
     assert found.interval is None or found.interval[0] <= found.interval[1]
     assert found == judge_series(values, warm_up)
+
+
+def test_analysis_needs_nothing_heavy() -> None:
+    modules = "growth", "baselines", "comparing", "limits"
+    code = "import sys\n" + "".join(f"import heapprof_cli.analysis.{name}\n" for name in modules)
+    code += "print([m for m in ('numpy', 'scipy', 'rich', 'adbutils') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

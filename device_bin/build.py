@@ -31,9 +31,22 @@ from typing import Protocol
 
 HERE = Path(__file__).resolve().parent
 RUNNER = "heapprof_runner"
-_PARTS = ("include", "runner", "standin", "android")
+_PARTS = ("include", "runner", "standin", "standin_executorch", "android")
 ANDROID = "android-arm64"
 STANDINS = {"libQnnHtp.so": ("htp",), "libQnnSystem.so": ("system",)}
+# The stand-in for ExecuTorch's runner and backend: for virtual phones, so never for Android.
+EXECUTORCH = "standin_executorch"
+EXECUTORCH_RUNNER, EXECUTORCH_BACKEND = "qnn_executor_runner", "libqnn_executorch_backend.so"
+_EXECUTORCH_SHARED = {
+    EXECUTORCH_RUNNER: ("runner/text.c", "runner/files.c"),
+    EXECUTORCH_BACKEND: (
+        "runner/library.c",
+        "runner/failure.c",
+        "runner/say.c",
+        "runner/text.c",
+        "standin/flatbuffer.c",
+    ),
+}
 _WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wvla", "-Wmissing-prototypes", "-Wstrict-prototypes")
 _CODE = (
     "-Os",
@@ -110,6 +123,8 @@ def build(target: str, output_dir: Path | None = None, cc: str | None = None, fo
 
 def _is_current(built: Built, recorded: Path, stamp: str) -> bool:
     files = [built.runner, *(built.standin / name for name in STANDINS)]
+    if built.folder.name != ANDROID:
+        files += [built.folder / EXECUTORCH / name for name in (EXECUTORCH_RUNNER, EXECUTORCH_BACKEND)]
     return recorded.is_file() and recorded.read_text() == stamp and all(file.is_file() for file in files)
 
 
@@ -182,8 +197,23 @@ def _build_all(target: Target, built: Built, cc: str | None) -> None:
         for name, parts in STANDINS.items():
             chosen = [file for file in sources("standin") if _belongs(file, parts)]
             files[built.standin / name] = linker.library(chosen, name)
+        if target.name != ANDROID:
+            executorch = DriverLinker(target, Path(scratch), cc)
+            (built.folder / EXECUTORCH).mkdir(exist_ok=True)
+            files.update(_executorch(executorch, built.folder / EXECUTORCH))
         for place, made in files.items():
             os.replace(_beside(made, place), place)
+
+
+def _executorch(linker: DriverLinker, folder: Path) -> dict[Path, Path]:
+    """Where each file of the stand-in for ExecuTorch goes, and the file that was made."""
+
+    def files(name: str, own: Sequence[str]) -> list[Path]:
+        return [*(HERE / EXECUTORCH / file for file in own), *(HERE / file for file in _EXECUTORCH_SHARED[name])]
+
+    backend = linker.library(files(EXECUTORCH_BACKEND, ("backend.c", "delegates.c")), EXECUTORCH_BACKEND)
+    runner = linker.program([*files(EXECUTORCH_RUNNER, ("main.c",)), backend], EXECUTORCH_RUNNER)
+    return {folder / EXECUTORCH_RUNNER: runner, folder / EXECUTORCH_BACKEND: backend}
 
 
 def _flags(target: Target) -> list[str]:

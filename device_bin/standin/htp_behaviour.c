@@ -198,7 +198,8 @@ bool behaviour_parse(struct behaviour *b, char *text) {
                 return false;
             }
             *equals = '\0';
-            if (!set(b, trim(line), trim(equals + 1))) {
+            /* runner_*: for the stand-in of ExecuTorch's runner, which reads the same file. */
+            if (strncmp(line, "runner_", 7) != 0 && !set(b, trim(line), trim(equals + 1))) {
                 return false;
             }
         }

@@ -132,7 +132,7 @@ def _watchdog(folder: RunFolder, seconds: float) -> str:
     """A child of the shell that outlives it and its connection: after ``seconds`` it leaves a note and kills what the
     shell has become. It ends soon after that one did, and kills no other process that got its number since."""
     rounds = math.ceil(seconds / _WATCH_SECONDS)
-    ours = f"grep -q -e '{_pattern(folder)}' /proc/$$/cmdline 2>/dev/null"
+    ours = f"grep -q {_pattern(folder)} /proc/$$/cmdline 2>/dev/null"
     return (
         f"( i=0; while [ $i -lt {rounds} ] && kill -0 $$; do sleep {_WATCH_SECONDS}; i=$((i+1)); done; "
         f"kill -0 $$ && {ours} && : > {folder.overdue_name} && kill -KILL $$ ) </dev/null >/dev/null 2>&1 &"
@@ -140,9 +140,9 @@ def _watchdog(folder: RunFolder, seconds: float) -> str:
 
 
 def _pattern(folder: RunFolder) -> str:
-    """Finds the command lines of every runner of a run, of either kind. Written so that neither the command line of a
-    script that holds it nor grep's own matches."""
-    return f"-[-]heap_profiling_path=heap_{folder.run_id}"
+    """Finds the command lines of every runner of a run, by what both kinds of them are given. Written so that neither
+    the command line of a script that holds it nor grep's own matches."""
+    return f"-e '-[-]heap_profiling_path=heap_{folder.run_id}' -e '-[-]run_id={folder.run_id}'"
 
 
 def look(folder: RunFolder) -> str:
@@ -167,7 +167,7 @@ def look(folder: RunFolder) -> str:
 
 def stop(folder: RunFolder) -> str:
     """Ends every process of the run: asks first, then kills; prints ``left=N`` still alive."""
-    find = f"grep -l -e '{_pattern(folder)}' /proc/[0-9]*/cmdline 2>/dev/null"
+    find = f"grep -l {_pattern(folder)} /proc/[0-9]*/cmdline 2>/dev/null"
     return (
         f"k() {{ for f in $({find}); do p=${{f#/proc/}}; p=${{p%/cmdline}}; "
         '[ "$p" = $$ ] || kill "$1" "$p" 2>/dev/null; done; }; '

@@ -44,6 +44,7 @@ class Doctor:
                 yield from self._told(
                     Finding("model-file", Severity.WARNING, f"{path.name}: {warning}"), ExitCode.USAGE
                 )
+        yield from self._told_of_runner(models)
         finding, device = self._device()
         yield from self._told(finding, ExitCode.DEVICE)
         if device is None:
@@ -61,6 +62,14 @@ class Doctor:
         if finding.severity is Severity.ERROR and self.exit_code is ExitCode.OK:
             self.exit_code = code
         yield finding
+
+    def _told_of_runner(self, models: Sequence[ModelFacts]) -> Iterator[Finding]:
+        """Models that the chosen runner does not take."""
+        try:
+            if models:
+                runner_of(self._settings).check(self._settings, models)
+        except HeapprofError as error:
+            yield from self._told(_failed("model-file", error), ExitCode.USAGE)
 
     def _model(self, path: Path) -> tuple[Finding, ModelFacts | None]:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from heapprof_cli import heap_file
 from heapprof_cli.artifacts import Bundle, Sources
@@ -20,7 +21,7 @@ from heapprof_cli.device.scripts import RunFolder
 from heapprof_cli.errors import UsageError
 from heapprof_cli.heap_file import HeapFileProblem
 from heapprof_cli.model_files import refuse_unmeasurable
-from heapprof_cli.records import Artifact, ModelFacts, Payload
+from heapprof_cli.records import Artifact, ModelFacts, Payload, Verdict
 from heapprof_cli.session.judge import Judgement, judge
 from heapprof_cli.session.runners.executorch_outcome import failure_of, without_heap_file
 from heapprof_cli.session.runners.seam import Ended, environment
@@ -101,12 +102,14 @@ class ExecuTorchRunner:
 
     def judged(self, story: Story, folder: RunFolder, ended: Ended, leavings: Leavings) -> Judgement:
         _note(story, leavings)
-        error = failure_of(ended.shell, overdue=leavings.overdue, seconds=story.settings.timeout)
+        error = failure_of(
+            ended.shell, before=story.before_bytes, overdue=leavings.overdue, seconds=story.settings.timeout
+        )
         if error is not None:
             raise error
         if leavings.heap is None and not leavings.heap_is_older and not leavings.heap_is_large:
             return without_heap_file(story, ended.shell, leavings)
-        return judge(leavings, None)
+        return _with_hint(judge(leavings, None), story)
 
 
 def _arguments(settings: RunSettings, folder: RunFolder, with_inputs: bool) -> list[str]:
@@ -140,10 +143,20 @@ def _as_they_are(models: Sequence[ModelFacts]) -> Iterator[tuple[Payload, ...]]:
     yield tuple(Payload(m.name, m.path, m.sha256, m.size, m.qnn_build) for m in models)
 
 
+def _with_hint(judgement: Judgement, story: Story) -> Judgement:
+    """ExecuTorch counts every context but un-counts only profiled ones: with mixed levels the last line never comes."""
+    if judgement.verdict is Verdict.INCOMPLETE and (story.models[0].delegates or 1) > 1:
+        hint = f"where delegates have different profile levels ExecuTorch writes one line only: {_USE_NATIVE}"
+        return replace(judgement, hints=(hint, *judgement.hints))
+    return judgement
+
+
 def _note(story: Story, leavings: Leavings) -> None:
     """The QNN build is that of the library that was sent: this runner does not tell which one it loaded."""
     htp = next((a for a in story.artifacts if a.name == "libQnnHtp.so"), None)
     story.qnn_build = htp.qnn_build if htp else None
     if leavings.heap is not None:
-        with contextlib.suppress(HeapFileProblem):
+        try:
             story.before_bytes = heap_file.parse(leavings.heap).before_bytes
+        except HeapFileProblem as problem:
+            story.before_bytes = problem.before_bytes

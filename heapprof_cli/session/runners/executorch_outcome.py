@@ -27,21 +27,23 @@ _LINK_ERROR = re.compile(
 )
 _ASSERTION = re.compile(r"assert failed \(.{0,200}?\): (.+)")
 _ERROR_LINE = re.compile(r"\[ERROR\]|^E \d\d:|\bCannot Open QNN library\b|dlopen failed")
-_PREFIX = re.compile(r"^[A-Z] [0-9:.]+ executorch:[\w.]+:?\d*\] |^\[ERROR\] (\[Qnn ExecuTorch\]: )?")
+_PREFIX = re.compile(r"^[A-Z] [0-9:.]+ executorch:[\w.]+:?\d*\] |^\[[A-Z]+\] (\[Qnn ExecuTorch\]: )?")
 _VERBOSE = "look at the runner's output with -v"
 
 
-def failure_of(shell: ShellResult, *, overdue: bool, seconds: float) -> HeapprofError | None:
-    """Why the runner failed, or None when it ended well. ``overdue``: the watchdog ended it after ``seconds``."""
+def failure_of(shell: ShellResult, *, before: int | None, overdue: bool, seconds: float) -> HeapprofError | None:
+    """Why the runner failed, or None when it ended well. ``overdue``: the watchdog ended it after ``seconds``;
+    ``before``: the first line of the heap file, where it came so far."""
+    when = "" if before is None else " after its first context was made"
     if overdue:
         return StageTimeout(
-            f"the runner ran past its time limit of {seconds:g} s and was ended",
+            f"the runner ran past its time limit of {seconds:g} s and was ended{when}",
             hints=("raise it with --timeout SECONDS; a hung DSP needs a reboot of the phone",),
         )
     if shell.status == 0:
         return None
     lines = _log(shell)
-    return _not_started(shell.status, lines) or _ended_badly(shell.status, lines)
+    return _not_started(shell.status, lines) or _ended_badly(shell.status, lines, when)
 
 
 def _not_started(status: int, lines: Sequence[str]) -> HeapprofError | None:
@@ -78,7 +80,7 @@ def _not_started(status: int, lines: Sequence[str]) -> HeapprofError | None:
     return None
 
 
-def _ended_badly(status: int, lines: Sequence[str]) -> HeapprofError:
+def _ended_badly(status: int, lines: Sequence[str], when: str) -> HeapprofError:
     cause = _cause(lines)
     assertion = _first(_ASSERTION, lines)
     if status == _ABORTED and assertion:  # ExecuTorch's checks end the process that way
@@ -93,7 +95,7 @@ def _ended_badly(status: int, lines: Sequence[str]) -> HeapprofError:
     if status > 128:
         signal = SIGNALS.get(status - 128, f"signal {status - 128}")
         return RunnerError(
-            f"the runner was ended by {signal}: {told}",
+            f"the runner was ended by {signal}{when}: {told}",
             hints=("a crash inside the QNN library often means a damaged model or libraries of different SDKs: take "
                    "all libraries from one SDK; SIGKILL often means that the phone had no memory left",),
         )  # fmt: skip
@@ -147,4 +149,4 @@ def _cause(lines: Sequence[str]) -> str | None:
 
 
 def _tail(lines: Sequence[str]) -> str:
-    return " / ".join(lines[-3:]) or "it said nothing"
+    return " / ".join(_PREFIX.sub("", line) for line in lines[-3:]) or "it said nothing"

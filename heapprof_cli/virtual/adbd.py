@@ -54,6 +54,7 @@ class Adbd:
         self.authorized: bool = state["authorized"]
         self.latency: float = state["latency"]
         self.bandwidth: float | None = state["bandwidth"]
+        self.variables: dict[str, str] = state["variables"]
         self.faults = FaultPlan()
         self.faults.load(state["faults"])
         self._connections: set[Connection] = set()
@@ -176,6 +177,7 @@ class Adbd:
             "ANDROID_DATA": f"{prefix}/data",
             "ANDROID_STORAGE": f"{prefix}/storage",
             "EXTERNAL_STORAGE": f"{prefix}/sdcard",
+            **self.variables,
         }
 
     # what happens to the whole phone

@@ -56,8 +56,10 @@ def _start(settings: dict[str, Any], root: Path) -> tuple[int, str]:
             return 0, f"failed no private root: {reason}"
     if settings["machine"] is not None:
         return 0, f"failed no phone with another processor without a private root ({reason})"
-    if settings["data_size"] or settings["data_read_only"]:
+    if settings["data_size"] or settings["data_read_only"] or settings["data_no_exec"]:
         return 0, f"failed /data can't be a file system of its own without a private root ({reason})"
+    if settings["files"]:
+        return 0, f"failed no files beside /data without a private root ({reason})"
     pid, problem = _fork_phone(settings, root, isolated=False)
     return pid, f"ok {pid} none: {reason}" if pid else f"failed {problem}"
 
@@ -120,8 +122,8 @@ def _make_isolated(settings: dict[str, Any], root: Path) -> Layout:
     machine = emulation.needed(settings["machine"])
     sandbox.enter_namespaces(emulated=machine is not None)
     os.umask(0o022)
-    options = sandbox.DataOptions(settings["data_size"], settings["data_read_only"])
-    sandbox.build_root(root, programs, options, machine)
+    options = sandbox.DataOptions(settings["data_size"], settings["data_read_only"], settings["data_no_exec"])
+    sandbox.build_root(root, programs, options, machine, settings["files"])
     return Layout(root, isolated=True, drop_user=True, machine=machine)
 
 

@@ -49,6 +49,9 @@ class VirtualPhone:
     ``auth``: whether the phone's user has allowed this computer.
     ``private_root``: None where possible, True or an error, False for none.
     ``data_size``: /data is a file system of its own with so many bytes; ``data_read_only``: it can't be written.
+    ``data_no_exec``: nothing on /data may be executed.
+    ``files``: further files outside of /data by their paths (/vendor/.., /dev/.., /sys/..): the text, or the text and
+    the mode, 0 for one that the shell user may not read. ``variables``: beside those of every shell on the phone.
     ``machine``: another processor, ``aarch64``, emulated by QEMU; raises FileNotFoundError where that is missing.
     ``latency``: seconds that every packet takes, each way. ``bandwidth``: bytes a second that the link carries, each
     way; None: as many as this computer can. ``reboot_seconds``: how long a reboot takes.
@@ -67,6 +70,9 @@ class VirtualPhone:
         start_server: bool = True,
         data_size: int | None = None,
         data_read_only: bool = False,
+        data_no_exec: bool = False,
+        files: Mapping[str, str | tuple[str, int]] | None = None,
+        variables: Mapping[str, str] | None = None,
         latency: float = 0.0,
         bandwidth: float | None = None,
         reboot_seconds: float = 0.3,
@@ -78,12 +84,15 @@ class VirtualPhone:
             "private_root": private_root,
             "data_size": data_size,
             "data_read_only": data_read_only,
+            "data_no_exec": data_no_exec,
+            "files": {path: (at, 0o644) if isinstance(at, str) else at for path, at in (files or {}).items()},
             "reboot_seconds": reboot_seconds,
             "state": {
                 "properties": {**default_properties(emulated.abi if emulated else None), **(properties or {})},
                 "authorized": auth == "authorized",
                 "latency": latency,
                 "bandwidth": bandwidth,
+                "variables": dict(variables or {}),
                 "faults": [],
             },
         }

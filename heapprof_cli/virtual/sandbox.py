@@ -32,6 +32,12 @@ class DataOptions:
 
     size: int | None = None
     read_only: bool = False
+    no_exec: bool = False
+
+    @property
+    def mount_flags(self) -> int:
+        """What sets it apart from an ordinary mount."""
+        return (libc.MS_RDONLY if self.read_only else 0) | (libc.MS_NOEXEC if self.no_exec else 0)
 
 
 def enter_namespaces(*, emulated: bool = False) -> None:
@@ -72,8 +78,11 @@ def become_shell_user() -> None:
     libc.forbid_new_privileges()
 
 
-def make_data(data: Path, *, read_only: bool = False) -> None:
-    """The folders of a phone's /data, which belong to the shell user where they do on a phone."""
+def make_data(data: Path, mount_flags: int = 0) -> None:
+    """The folders of a phone's /data, which belong to the shell user where they do on a phone.
+
+    ``mount_flags``: it is a mount, which gets them.
+    """
     for name, mode in (("local", 0o751), ("local/tmp", 0o771), ("media", 0o770), ("media/0", 0o770)):
         folder = data / name
         if not folder.exists():
@@ -81,17 +90,22 @@ def make_data(data: Path, *, read_only: bool = False) -> None:
             folder.chmod(mode | (0o001 if name == "local/tmp" else 0))
             if os.geteuid() == 0 and name != "local":
                 os.chown(folder, SHELL_UID, SHELL_UID)
-    if read_only:
-        libc.mount("none", str(data), None, libc.MS_REMOUNT | libc.MS_BIND | libc.MS_RDONLY | _locked_flags(data))
+    if mount_flags:
+        libc.mount("none", str(data), None, libc.MS_REMOUNT | libc.MS_BIND | mount_flags | _locked_flags(data))
 
 
 def build_root(
-    root: Path, programs: Mapping[str, str], options: DataOptions, machine: emulation.Machine | None = None
+    root: Path,
+    programs: Mapping[str, str],
+    options: DataOptions,
+    machine: emulation.Machine | None = None,
+    files: Mapping[str, tuple[str, int]] | None = None,
 ) -> None:
     """Make ``root`` (a folder that holds ``data``) the root of this process: the phone's file systems.
 
     Call it after :func:`enter_namespaces`; nothing of it is seen outside. /proc comes with each boot
-    (:func:`mount_proc`). ``programs`` are those of :func:`userland.find`. Raises OSError.
+    (:func:`mount_proc`). ``programs`` are those of :func:`userland.find`, ``files`` further files as text and mode.
+    Raises OSError.
     """
     data = os.open(root / "data", os.O_PATH | os.O_DIRECTORY)
     libc.mount("tmpfs", str(root), "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "mode=755,size=16m")
@@ -108,7 +122,8 @@ def build_root(
     else:
         libc.mount("tmpfs", str(root / "data"), "tmpfs", libc.MS_NOSUID, f"mode=771,size={options.size}")
     os.close(data)
-    make_data(root / "data", read_only=options.read_only)
+    make_data(root / "data", options.mount_flags)
+    _make_files(root, files or {})
     libc.pivot_root(str(root), str(root / ".old"))
     os.chdir("/")
 
@@ -128,6 +143,14 @@ def mount_proc(boot_id: str) -> None:
     Path(BOOT_ID).write_text(boot_id + "\n")
     libc.mount("proc", "/proc", "proc", libc.MS_NOSUID | libc.MS_NODEV | libc.MS_NOEXEC)
     libc.mount(BOOT_ID, "/proc/sys/kernel/random/boot_id", None, libc.MS_BIND)
+
+
+def _make_files(root: Path, files: Mapping[str, tuple[str, int]]) -> None:
+    for path, (text, mode) in files.items():
+        place = root / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+        place.chmod(mode)
 
 
 def _share_folders(root: Path) -> None:

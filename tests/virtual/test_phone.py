@@ -258,3 +258,28 @@ def test_a_private_root_that_must_be_but_cant() -> None:
         VirtualPhone(private_root=False, data_size=1 << 20),
     ):
         pass
+
+
+def test_further_files_variables_and_a_data_that_executes_nothing() -> None:
+    files: dict[str, str | tuple[str, int]] = {
+        "/vendor/lib64/libQnnHtp.so": "the maker's",
+        "/dev/fastrpc-cdsp": ("", 0),
+        "/system/bin/dumpsys": ("#!/system/bin/sh\necho dumped\n", 0o755),
+    }
+    with VirtualPhone(files=files, variables={"ADSP_LIBRARY_PATH": "/a:/b"}, data_no_exec=True) as phone:
+        needs_namespaces(phone)
+        adb = Adb(phone)
+        assert adb.shell("cat /vendor/lib64/libQnnHtp.so; dumpsys; echo $ADSP_LIBRARY_PATH") == (
+            "the maker'sdumped\n/a:/b\n"
+        )
+        assert adb.shell("[ -r /dev/fastrpc-cdsp ] || ls /dev/fastrpc-cdsp") == "/dev/fastrpc-cdsp\n"
+        script = "cd /data/local/tmp && echo exit 0 > x && chmod 755 x && ./x; echo $?"
+        assert adb.shell(script).endswith("126\n")
+
+
+def test_no_further_files_without_a_private_root() -> None:
+    with (
+        pytest.raises(VirtualPhoneError, match="without a private root"),
+        VirtualPhone(private_root=False, files={"/vendor/x": ""}),
+    ):
+        pass

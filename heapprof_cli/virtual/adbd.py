@@ -211,6 +211,7 @@ class Adbd:
                 "authorized": self.authorized,
                 "latency": self.latency,
                 "bandwidth": self.bandwidth,
+                "variables": self.variables,
                 "faults": self.faults.dump(),
             }
         )

@@ -134,6 +134,51 @@ class BaselineOutcome:
 
 
 @dataclass(frozen=True)
+class Conditions:
+    """How fast and how warm a phone is at a moment. None: it does not tell.
+
+    ``thermal_status`` is Android's, 0 (not throttled) to 6 (shuts down). ``temperature_celsius`` is the DSP's hottest
+    sensor's, where there is none the CPU's or the skin's: ``temperature_sensor`` names it.
+    """
+
+    governor: str | None = None
+    gpu_governor: str | None = None
+    thermal_status: int | None = None
+    temperature_celsius: float | None = None
+    temperature_sensor: str | None = None
+
+
+@dataclass(frozen=True)
+class AdbVersions:
+    """Protocol versions (41 for 1.0.41) of the adb server, and of the ``adb`` on this computer's PATH."""
+
+    server: int | None = None
+    client: int | None = None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What of a phone bears on a run beside what it is; empty where it may not be seen.
+
+    ``workspace_trial``: ``ok``, or what failed in the workspace: ``write``, ``execute``; ``nodes`` are FastRPC's, None
+    where /dev can't be listed; ``dsp_folders`` those of the DSP's own files that can; ``dsp_users`` (process id, name).
+    """
+
+    workspace_trial: str | None = None
+    workspace_reason: str = ""
+    nodes: tuple[str, ...] | None = None
+    readable_nodes: tuple[str, ...] = ()
+    dsp_folders: tuple[str, ...] = ()
+    unsigned_shells: tuple[str, ...] = ()
+    vendor_copies: tuple[str, ...] = ()
+    adsp_library_path: str | None = None
+    dsp_users: tuple[tuple[int, str], ...] = ()
+    booted: bool = True
+    conditions: Conditions = Conditions()
+    adb: AdbVersions = AdbVersions()
+
+
+@dataclass(frozen=True)
 class DeviceFacts:
     """What the phone says of itself. Unknown values are None."""
 
@@ -149,6 +194,7 @@ class DeviceFacts:
     fingerprint: str | None = None
     free_bytes: int | None = None
     virtual: bool = False
+    surroundings: Surroundings | None = None
 
 
 @dataclass(frozen=True)
@@ -289,6 +335,7 @@ class Result:
     reading: HeapReading | None = None
     before_bytes: int | None = None
     device: DeviceFacts | None = None
+    conditions_after: Conditions | None = None
     models: tuple[ModelFacts, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     sent: frozenset[str] = frozenset()

@@ -22,9 +22,10 @@ RUNNERS = (NATIVE, EXECUTORCH)
 _LONGEST_WORKSPACE = 200
 # Preflight's and the doctor's checks, by the names that --skip takes.
 CHECK_NAMES = (
-    "artifacts", "fit", "free-space", "library-arch", "library-machine", "library-needs", "library-system",
-    "model-arch", "model-build", "model-file", "model-soc", "model-vtcm", "phone", "phone-busy", "qnn-builds", "soc",
-    "vendor-copies", "workspace",
+    "abi", "adb-versions", "adsp-path", "artifacts", "conditions", "dsp-users", "fastrpc", "fit", "free-space",
+    "governor", "htp", "library-arch", "library-machine", "library-needs", "library-system", "model-arch",
+    "model-build", "model-file", "model-soc", "model-vtcm", "phone", "phone-busy", "phone-state", "qnn-builds", "soc",
+    "thermal", "unsigned-pd", "vendor-copies", "workspace",
 )  # fmt: skip
 
 

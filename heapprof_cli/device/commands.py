@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from heapprof_cli.device import cache, lease, scripts
+from heapprof_cli.device import cache, lease, scripts, surroundings
 from heapprof_cli.device.lease import Owner
 from heapprof_cli.device.scripts import RunFolder
 
 NO_LEASE = 95
 
 
-def survey(workspace: str, store: str) -> str:
-    """What the phone is, what its cache holds, who measures on it."""
-    return f"{scripts.probe(workspace)}{cache.inventory(store)}; ( {lease.show(workspace)} ); exit 0"
+def survey(workspace: str, store: str, *, closely: bool = False) -> str:
+    """What the phone is, what its cache holds, who measures on it; ``closely``: also what bears on a run."""
+    # The trial first: a shell that is killed for what it says has then removed its file.
+    more = (surroundings.trial(workspace), surroundings.look()) if closely else ("", "")
+    return f"{more[0]}{scripts.probe(workspace)}{more[1]}{cache.inventory(store)}; ( {lease.show(workspace)} ); exit 0"
 
 
 def open_run(folder: RunFolder, store: str, owner: Owner, gone: str | None) -> str:

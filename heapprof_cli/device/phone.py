@@ -9,13 +9,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
 from heapprof_cli import heap_file
 from heapprof_cli.adb_address import ServerAddress
-from heapprof_cli.device import cache, commands, lease, scripts
+from heapprof_cli.device import adb_versions, cache, commands, lease, scripts, surroundings
 from heapprof_cli.device.cache import Inventory
 from heapprof_cli.device.facts import device_facts
 from heapprof_cli.device.lease import LeaseState, Owner
@@ -25,7 +25,7 @@ from heapprof_cli.device.server import AdbServer
 from heapprof_cli.device.shell import ShellResult, run_shell
 from heapprof_cli.device.sync import STALL_SECONDS, SyncSession, sync_session
 from heapprof_cli.errors import DeviceError, HeapprofError, StageTimeout
-from heapprof_cli.records import Artifact, DeviceFacts
+from heapprof_cli.records import Artifact, Conditions, DeviceFacts
 from heapprof_cli.text import clean, clean_lines
 
 _HASHING_BYTES_PER_SECOND = 20e6  # the slowest sha256sum that need be waited for
@@ -53,6 +53,7 @@ class Leavings:
     series: bytes | None = None
     ledger: bytes | None = None
     overdue: bool = False
+    conditions: Conditions | None = None
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,22 @@ class Phone:
         self._given_up = False
         self.alias = alias or entry.alias
 
-    def survey(self, workspace: str, store: str) -> tuple[DeviceFacts, Inventory, LeaseState | None]:
-        """What the phone says of itself, what its cache holds and who measures on it, in one shell call."""
-        text = self._shell(commands.survey(workspace, store), "device").stdout.text()
+    def survey(
+        self, workspace: str, store: str, *, closely: bool = False
+    ) -> tuple[DeviceFacts, Inventory, LeaseState | None]:
+        """What the phone says of itself, what its cache holds and who measures on it, in one shell call.
+
+        ``closely``: also whether files of the workspace may be executed, and all else that bears on a run.
+        """
+        adb = adb_versions.ask_aside(self._server) if closely else None
+        text = self._shell(commands.survey(workspace, store, closely=closely), "device").stdout.text()
         facts = device_facts(text, self.alias, self._serial)
         if facts.machine is None or not re.fullmatch(r"\w+", facts.machine, re.ASCII):
             raise _nonsense("device")
-        return facts, cache.parse_inventory(text.splitlines()), lease.parse(text)
+        state = lease.parse(text)
+        if adb is not None:
+            facts = replace(facts, surroundings=surroundings.parse(text, adb(), state))
+        return facts, cache.parse_inventory(text.splitlines()), state
 
     def open_run(self, folder: RunFolder, store: str, owner: Owner, gone: str | None) -> Opened:
         """Take the lease, breaking that of the token ``gone``, and create the run's folder, in one shell call.
@@ -227,6 +237,7 @@ class Phone:
             series=found.get(folder.series_name),
             ledger=found.get(folder.ledger_name),
             overdue="overdue" in lines,
+            conditions=surroundings.parse_conditions(result.stdout.text()),
         )
 
     def _fetch_small(self, folder: RunFolder, limits: Mapping[str, int], hashes: Mapping[str, str]) -> dict[str, bytes]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heapprof_cli import heap_file
+from heapprof_cli.device.surroundings import TRIAL_NAME, conditions
 from heapprof_cli.records import RUNNER_NAME
 
 PROPERTIES: tuple[str, ...] = (
@@ -20,6 +21,7 @@ PROPERTIES: tuple[str, ...] = (
     "ro.build.version.release",
     "ro.build.fingerprint",
     "ro.heapprof.virtual",
+    "sys.boot_completed",
 )
 _MARKER = "started"
 _PID = "pid"
@@ -148,7 +150,8 @@ def _pattern(folder: RunFolder) -> str:
 def look(folder: RunFolder) -> str:
     """Says whether the run's heap file is ``fresh``, ``older`` than the run, or ``absent``; ``large`` where it is
     larger than two lines can be; ``overdue`` where the watchdog ended the run; ``has=NAME`` and ``sha256sum``'s line
-    of every file there is; which other heap files lie in the workspace, where it is absent (``other=PATH``); ``end``.
+    of every file there is; which other heap files lie in the workspace, where it is absent (``other=PATH``); the
+    phone's conditions; and ``end``.
     """
     heap = shlex.quote(folder.heap_name)
     names = " ".join(map(shlex.quote, (folder.heap_name, folder.status_name, folder.series_name, folder.ledger_name)))
@@ -161,7 +164,7 @@ def look(folder: RunFolder) -> str:
         f'for f in {names}; do [ -f $f ] && echo "has=$f" && sha256sum $f 2>/dev/null; done; '
         f"[ -f {heap} ] || find {shlex.quote(folder.workspace)} -type f -size -128 ! -name 'heap_{folder.run_id}*' "
         "-exec grep -lF 'DSP:before_context_created (bytes)' {} + 2>/dev/null | head -n 5 | "
-        'while read -r f; do echo "other=$f"; done; echo end'
+        'while read -r f; do echo "other=$f"; done; ' + conditions() + "echo end"
     )
 
 
@@ -188,7 +191,7 @@ def clean(workspace: str) -> str:
         f"cd {shlex.quote(workspace)} 2>/dev/null || {{ echo freed=0; exit 0; }}; "
         f"{_refuse_links('runs', 'cache', 'cache/used')} "
         "set -- $(du -sk . 2>/dev/null); before=${1:-0}; "
-        f"rm -rf runs/{hexadecimal}; rmdir runs 2>/dev/null; "
+        f"rm -rf runs/{hexadecimal}; rm -f {TRIAL_NAME}[0-9]*; rmdir runs 2>/dev/null; "
         f"cd cache 2>/dev/null && {{ rm -rf {hexadecimal * 4} .part.*.* verified verified.new; "
         f"cd used 2>/dev/null && {{ rm -f {hexadecimal * 4}; cd ..; rmdir used; }}; "
         "cd ..; rmdir cache; } 2>/dev/null; "

@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from heapprof_cli import socs
-from heapprof_cli.preflight import libraries
+from heapprof_cli.preflight import libraries, phone
 from heapprof_cli.preflight.findings import Finding, Severity, Situation
+from heapprof_cli.records import DeviceFacts
 from heapprof_cli.text import readable_bytes
 
 Check = Callable[[Situation], Iterator[Finding]]
+PhoneCheck = Callable[[DeviceFacts], Iterator[Finding]]
 
 
 def check_all(situation: Situation) -> list[Finding]:
     """What is wrong or doubtful; empty when everything fits."""
+    return check_phone(situation.device) + check_parts(situation)
+
+
+def check_phone(device: DeviceFacts) -> list[Finding]:
+    """The same of the phone alone, which can be told where there are no libraries yet."""
+    return [finding for check in PHONE_CHECKS for finding in check(device)]
+
+
+def check_parts(situation: Situation) -> list[Finding]:
+    """The same of libraries, models and phone together."""
     return [finding for check in CHECKS for finding in check(situation)]
 
 
@@ -82,7 +94,21 @@ def _space(situation: Situation) -> Iterator[Finding]:
         )
 
 
+PHONE_CHECKS: tuple[PhoneCheck, ...] = (
+    phone.adb_versions,
+    phone.booted,
+    phone.before_htp,
+    phone.executable,
+    phone.library_path,
+    phone.dsp_users,
+    phone.thermal,
+    phone.governor,
+)
 CHECKS: tuple[Check, ...] = (
+    phone.abi,
+    phone.fastrpc,
+    phone.unsigned_pd,
+    phone.vendor_copies,
     libraries.machines,
     libraries.systems,
     libraries.names,

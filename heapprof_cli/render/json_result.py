@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from heapprof_cli.records import (
     Artifact,
     BaselineOutcome,
+    Conditions,
     DeviceFacts,
     Failure,
     Growth,
@@ -53,6 +55,8 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         ],
         "baseline": _baseline(result.baseline) if result.baseline else None,
         "device": _device(result.device, show_serial) if result.device else None,
+        "conditions": _conditions(result.device, result.conditions_after),
+        "adb": _adb(result.device),
         "model": [model_identity(model) for model in result.models],
         "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
         "runner": {"kind": result.runner, "target": result.target} if result.target else None,
@@ -145,6 +149,23 @@ def _device(device: DeviceFacts, show_serial: bool) -> dict[str, object]:
         "virtual": device.virtual,
     }
     return {"serial": device.serial, **fields} if show_serial else fields
+
+
+def _conditions(device: DeviceFacts | None, after: Conditions | None) -> dict[str, object] | None:
+    """Governors, throttling and temperature before the run and after the last one."""
+    before = device.surroundings.conditions if device and device.surroundings else None
+    if before is None:
+        return None
+    return {"before": asdict(before), "after": asdict(after) if after else None}
+
+
+def _adb(device: DeviceFacts | None) -> dict[str, object] | None:
+    """The adb server's version and that of the adb on the PATH, as `adb version` writes them."""
+    if device is None or device.surroundings is None:
+        return None
+    adb = device.surroundings.adb
+    versions = {"server_version": adb.server, "client_version": adb.client}
+    return {key: None if number is None else f"1.0.{number}" for key, number in versions.items()}
 
 
 def model_identity(model: ModelFacts) -> dict[str, object]:

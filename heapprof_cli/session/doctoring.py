@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,20 +9,14 @@ from heapprof_cli import socs
 from heapprof_cli.artifacts import Bundle
 from heapprof_cli.device.cache import shared_store
 from heapprof_cli.device.phone import find_phone
-from heapprof_cli.device.server import AdbServer
-from heapprof_cli.device.shell import run_shell
 from heapprof_cli.errors import ExitCode, HeapprofError
 from heapprof_cli.model_files import read_model, refuse_unmeasurable
-from heapprof_cli.preflight import Finding, Severity, Situation
-from heapprof_cli.records import DeviceFacts, ModelFacts
+from heapprof_cli.preflight import Finding, Severity, Situation, check_parts, check_phone, phone
+from heapprof_cli.records import DeviceFacts, ModelFacts, Surroundings
 from heapprof_cli.session.matching import considered, match, sources
 from heapprof_cli.session.runners import runner_of
 from heapprof_cli.settings import RunSettings
-from heapprof_cli.text import clean, clean_lines, plural, readable_bytes
-
-_EXEC_SECONDS = 15.0
-_PHONE_FOLDERS = ("/vendor/lib64", "/odm/lib64", "/system/lib64", "/vendor/dsp/cdsp", "/vendor/lib/rfsa/adsp")
-_LIST_COPIES = f"ls -d {' '.join(f'{folder}/libQnnHtp*' for folder in _PHONE_FOLDERS)} 2>/dev/null; exit 0"
+from heapprof_cli.text import clean, plural, readable_bytes
 
 
 class Doctor:
@@ -49,7 +42,7 @@ class Doctor:
         yield from self._told(finding, ExitCode.DEVICE)
         if device is None:
             return
-        for finding in (*_facts(device), *self._workspace(device)):
+        for finding in (*_facts(device), *self._phone(device)):
             yield from self._told(finding, ExitCode.PREFLIGHT)
         for finding in self._parts(device, models):
             yield from self._told(finding, ExitCode.PREFLIGHT)
@@ -83,8 +76,8 @@ class Doctor:
     def _device(self) -> tuple[Finding, DeviceFacts | None]:
         settings = self._settings
         try:
-            phone = find_phone(settings.server, settings.serial, settings.alias, settings.stall_timeout)
-            device, _, lease = phone.survey(settings.workspace, shared_store(settings.workspace))
+            found = find_phone(settings.server, settings.serial, settings.alias, settings.stall_timeout)
+            device, _, lease = found.survey(settings.workspace, shared_store(settings.workspace), closely=True)
         except HeapprofError as error:
             return _failed("phone", error), None
         what = f"{device.model or 'unknown model'} ({device.alias}), Android {device.android or 'unknown'}"
@@ -93,32 +86,17 @@ class Doctor:
             return Finding("phone-busy", Severity.WARNING, f"{what}: someone measures on it: {lease}", fix), device
         return Finding("phone", Severity.OK, what), device
 
-    def _workspace(self, device: DeviceFacts) -> Iterator[Finding]:
-        """Whether files in the workspace may be executed: a mount may forbid it (noexec), and so may SELinux."""
-        workspace = self._settings.workspace
-        free = f", {readable_bytes(device.free_bytes)} free" if device.free_bytes is not None else ""
-        try:
-            command = _executable(workspace)
-            server = AdbServer(self._settings.server)
-            shell = run_shell(server, device.serial, command, stage="workspace", seconds=_EXEC_SECONDS)
-        except HeapprofError as error:
-            yield _failed("workspace", error)
-            return
-        if shell.status == 0:
-            yield Finding("workspace", Severity.OK, f"{workspace}: files may be executed there{free}")
-            return
-        what = "can't be written to" if shell.status == 3 else "does not allow to execute files (noexec or SELinux)"
-        fix = "choose another place with --workspace, for example a folder below /data/local/tmp"
-        yield Finding("workspace", Severity.ERROR, f"{workspace} {what}: {shell.tail() or 'no reason given'}", fix)
-
-    def _vendor_copies(self, device: DeviceFacts) -> Iterator[Finding]:
-        try:
-            server = AdbServer(self._settings.server)
-            shell = run_shell(server, device.serial, _LIST_COPIES, stage="device", seconds=_EXEC_SECONDS)
-        except HeapprofError:
-            return  # a phone that does not answer is told by the other checks
-        if finding := vendor_copies(shell.stdout.text()):
-            yield finding
+    def _phone(self, device: DeviceFacts) -> Iterator[Finding]:
+        """The phone's own checks, and what is worth saying where they find nothing."""
+        seen = device.surroundings or Surroundings()
+        found = [*phone.writable(device), *check_phone(device)]
+        if seen.workspace_trial == "ok":
+            free = f", {readable_bytes(device.free_bytes)} free" if device.free_bytes is not None else ""
+            what = f"{clean(self._settings.workspace, 200)}: files may be executed there{free}"
+            yield Finding("workspace", Severity.OK, what)
+        yield from found
+        if conditions := phone.told(seen.conditions):
+            yield Finding("conditions", Severity.OK, conditions)
 
     def _parts(self, device: DeviceFacts, models: Sequence[ModelFacts]) -> Iterator[Finding]:
         settings = self._settings
@@ -128,27 +106,11 @@ class Doctor:
         except HeapprofError as error:
             yield _failed("artifacts", error)
             return
-        if target.on_dsp and not bundle.standin:
-            yield from self._vendor_copies(device)
         yield Finding("artifacts", Severity.OK, f"{settings.runner} runner, {target.name}; {_libraries(bundle)}")
-        findings = considered(settings, Situation(device, target, arch, bundle, tuple(models)))
+        findings = considered(settings, check_parts(Situation(device, target, arch, bundle, tuple(models))))
         yield from findings
         if not findings:
             yield Finding("fit", Severity.OK, "libraries, models and phone fit each other")
-
-
-def vendor_copies(listing: str) -> Finding | None:
-    """What `ls` told of QNN libraries in the phone's own folders: they may be found instead of the ones sent."""
-    found = [line for line in clean_lines(listing, 100) if line.startswith("/") and "libQnn" in line]
-    if not found:
-        return None
-    shown = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
-    return Finding(
-        "vendor-copies",
-        Severity.WARNING,
-        f"the phone has QNN libraries of its own: {shown}; heapprof's come first in both search paths",
-        "if a log speaks of a Stub or lib id mismatch, use the QNN SDK of the phone's build",
-    )
 
 
 def _facts(device: DeviceFacts) -> Iterator[Finding]:
@@ -172,13 +134,3 @@ def _libraries(bundle: Bundle) -> str:
 
 def _failed(check: str, error: HeapprofError) -> Finding:
     return Finding(check, Severity.ERROR, error.message, "; ".join(error.hints) or None)
-
-
-def _executable(workspace: str) -> str:
-    """Writes a script of two lines into the workspace, runs it, removes it; a folder made for it goes too."""
-    folder = shlex.quote(workspace)
-    return (
-        f'w={folder}; made=; [ -d "$w" ] || made=1; mkdir -p "$w" || exit 3; f="$w/.heapprof-doctor-$$"; '
-        'printf \'#!%s\\nexit 0\\n\' "$(command -v sh)" >"$f" && chmod 755 "$f" || { rm -f "$f"; exit 3; }; '
-        '"$f"; s=$?; rm -f "$f"; [ -n "$made" ] && rmdir "$w"; [ "$s" = 0 ] || exit 4; exit 0'
-    )

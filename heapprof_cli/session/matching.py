@@ -8,7 +8,7 @@ from heapprof_cli import socs
 from heapprof_cli.artifacts import Sources
 from heapprof_cli.artifacts.targets import Target, choose_target
 from heapprof_cli.errors import PreflightError
-from heapprof_cli.preflight import Finding, Severity, Situation, check_all
+from heapprof_cli.preflight import Finding, Severity
 from heapprof_cli.records import DeviceFacts, ModelFacts
 from heapprof_cli.settings import AUTO, RunSettings
 from heapprof_cli.text import clean
@@ -34,10 +34,10 @@ def match(settings: RunSettings, device: DeviceFacts, models: Sequence[ModelFact
     return choose_target(device, settings.runner_target), arch
 
 
-def considered(settings: RunSettings, situation: Situation) -> list[Finding]:
-    """What preflight finds, without the checks that ``--skip`` names; ``--strict`` makes warnings errors."""
-    found = [finding for finding in check_all(situation) if finding.id not in settings.skip]
-    return [_strict(finding) for finding in found] if settings.strict else found
+def considered(settings: RunSettings, found: Iterable[Finding]) -> list[Finding]:
+    """What was found, without the checks that ``--skip`` names; ``--strict`` makes warnings errors."""
+    kept = [finding for finding in found if finding.id not in settings.skip]
+    return [_strict(finding) for finding in kept] if settings.strict else kept
 
 
 def _strict(finding: Finding) -> Finding:

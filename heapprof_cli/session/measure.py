@@ -21,8 +21,9 @@ from heapprof_cli.device.retry import retrying
 from heapprof_cli.device.scripts import RunFolder
 from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted
 from heapprof_cli.model_files import read_model
-from heapprof_cli.preflight import Severity, Situation
-from heapprof_cli.records import Artifact, DeviceFacts, Failure, Result, Sample, Verdict
+from heapprof_cli.preflight import Severity, Situation, check_all
+from heapprof_cli.preflight.phone import throttling
+from heapprof_cli.records import Artifact, Conditions, DeviceFacts, Failure, Result, Sample, Verdict
 from heapprof_cli.session.deploying import deploy
 from heapprof_cli.session.gating import gate, read_baselines
 from heapprof_cli.session.judge import Judgement
@@ -109,7 +110,9 @@ def _repeat(runner: Runner, phone: Phone, folder: RunFolder, story: Story, *, wi
 def _survey(phone: Phone, story: Story) -> tuple[DeviceFacts, Inventory]:
     """What the phone is and what its cache holds; asking may be repeated."""
     workspace = story.settings.workspace
-    survey = retrying(lambda: phone.survey(workspace, shared_store(workspace)), _waiting_for(phone, story))
+    survey = retrying(
+        lambda: phone.survey(workspace, shared_store(workspace), closely=True), _waiting_for(phone, story)
+    )
     return survey[0], survey[1]
 
 
@@ -125,7 +128,7 @@ def _waiting_for(phone: Phone, story: Story) -> Callable[[HeapprofError, int], N
 
 def _preflight(story: Story, situation: Situation) -> None:
     """Tells every warning. Raises PreflightError that names everything that is wrong."""
-    findings = considered(story.settings, situation)
+    findings = considered(story.settings, check_all(situation))
     for finding in findings:
         if finding.severity is Severity.WARNING:
             story.warn(finding.what)
@@ -183,7 +186,16 @@ def _collect(runner: Runner, phone: Phone, folder: RunFolder, story: Story, ende
     """Judge what the run left; fetching may be repeated. Raises RunnerError or StageTimeout when the runner
     did not end well."""
     leavings = retrying(lambda: phone.leavings(folder), _waiting_for(phone, story))
+    _note_conditions(story, leavings.conditions)
     return runner.judged(story, folder, ended, leavings)
+
+
+def _note_conditions(story: Story, conditions: Conditions | None) -> None:
+    """What the phone was like right after a run; a phone that throttled by then is told of."""
+    story.conditions_after = conditions
+    if conditions is not None:
+        for finding in considered(story.settings, throttling(conditions, " after the run")):
+            story.warn(finding.what)
 
 
 def _conclude(story: Story, judgement: Judgement) -> Result:

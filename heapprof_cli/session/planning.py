@@ -48,7 +48,7 @@ def planned_commands(settings: RunSettings) -> list[str]:
         artifacts.append(Artifact(LIST_NAME, "(written by heapprof)", LIST_NAME, digest, len(inputs.list_text)))
     return [
         f"# dry run for {target.name}; nothing is sent, no phone was asked",
-        f"shell: {commands.survey(settings.workspace, store)}",
+        f"shell: {commands.survey(settings.workspace, store, closely=True)}",
         f"shell: {commands.open_run(folder, store, owner, None)}",
         *(f"push: {shlex.quote(a.path)} -> {shlex.quote(part(store, _SAMPLE_RUN_ID, a))}" for a in artifacts),
         f"shell: {verify(store, _SAMPLE_RUN_ID, artifacts, [])}",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from heapprof_cli.errors import ExitCode, HeapprofError
 from heapprof_cli.records import (
     Artifact,
+    Conditions,
     DeviceFacts,
     Failure,
     HeapReading,
@@ -37,6 +38,7 @@ class Story:
     settings: RunSettings
     reporter: Reporter
     device: DeviceFacts | None = None
+    conditions_after: Conditions | None = None
     models: tuple[ModelFacts, ...] = ()
     payloads: tuple[Payload, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
@@ -110,6 +112,7 @@ class Story:
             reading=reading,
             before_bytes=reading.before_bytes if reading else self.before_bytes,
             device=self.device,
+            conditions_after=self.conditions_after,
             models=self.models,
             artifacts=self.artifacts,
             sent=frozenset(self.sent),

@@ -30,7 +30,10 @@ def severities(done: Ended) -> dict[str, str]:
 def test_all_is_well(doctor: Callable[..., Ended], model: Path) -> None:
     done = doctor("--format", "json", model)
     assert done.code == 0, done.stdout + done.stderr
-    assert severities(done) == dict.fromkeys(["model-file", "phone", "soc", "workspace", "artifacts", "fit"], "ok")
+    told = ["conditions"] if "conditions" in severities(done) else []  # governors and sensors may not be seen
+    assert severities(done) == dict.fromkeys(
+        ["model-file", "phone", "soc", "workspace", *told, "artifacts", "fit"], "ok"
+    )
     table = doctor(model)
     assert table.code == 0
     assert "stand-in libraries" in table.stdout and model.name in table.stdout

@@ -13,8 +13,7 @@ from heapprof_cli.artifacts import Sources, resolve
 from heapprof_cli.artifacts.targets import TARGETS
 from heapprof_cli.model_files import read_model
 from heapprof_cli.preflight import Finding, Severity, Situation, check_all
-from heapprof_cli.records import DeviceFacts
-from heapprof_cli.session.doctoring import vendor_copies
+from heapprof_cli.records import DeviceFacts, Surroundings
 from tests.conftest import MODELS
 from tests.models_and_artifacts.made_libraries import AARCH64, HEXAGON, V47, V51, X86_64, elf, fill
 
@@ -131,10 +130,10 @@ def test_a_library_that_needs_one_that_is_not_sent(situation: Make) -> None:
     assert "libc++_shared.so" in finding.what
 
 
-def test_the_phone_s_own_copies() -> None:
-    assert vendor_copies("") is None
-    finding = vendor_copies("/odm/lib64/libQnnHtp.so\n/odm/lib64/libQnnHtpV79Stub.so\nls: nonsense\n")
-    assert finding is not None and finding.id == "vendor-copies"
+def test_the_phone_s_own_copies(situation: Make) -> None:
+    seen = Surroundings(vendor_copies=("/odm/lib64/libQnnHtp.so", "/odm/lib64/libQnnHtpV79Stub.so"))
+    finding = only(check_all(situation(device=replace(PHONE, surroundings=seen))))
+    assert finding.id == "vendor-copies"
     assert "/odm/lib64/libQnnHtp.so, /odm/lib64/libQnnHtpV79Stub.so;" in finding.what
 
 

@@ -21,6 +21,7 @@ _COMMANDS = {
     "devices": "heapprof_cli.cli.devices",
     "doctor": "heapprof_cli.cli.doctor",
     "inspect": "heapprof_cli.cli.inspect",
+    "explain": "heapprof_cli.cli.explain",
     "socs": "heapprof_cli.cli.socs",
     "baseline": "heapprof_cli.cli.baseline",
     "clean": "heapprof_cli.cli.clean",

@@ -1,0 +1,146 @@
+"""Lines against rules: what was hit where, in bounded memory."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from heapprof_cli.diagnosis.codes import one_form
+from heapprof_cli.diagnosis.prefixes import message_of
+from heapprof_cli.diagnosis.records import Line
+from heapprof_cli.diagnosis.rules import Rule
+from heapprof_cli.diagnosis.scanning import Candidate, gates_for
+from heapprof_cli.text import clean, decode
+
+_MESSAGE_LIMIT = 2048
+_SHOWN = 400
+_MOST_LINES = 20
+_MOST_UNKNOWN = 50
+_CACHED = 4096
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass
+class Hits:
+    """Where a rule was found: its first lines, and how many there were."""
+
+    lines: list[Line] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, *lines: Line) -> None:
+        self.count += 1
+        for line in lines:
+            if len(self.lines) < _MOST_LINES and line not in self.lines:
+                self.lines.append(line)
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What a message matches, wherever it stands; sequences by the step that it would be."""
+
+    rules: tuple[Rule, ...] = ()
+    steps: tuple[tuple[Rule, int], ...] = ()
+    error: bool = False
+
+
+class Matcher:
+    """Takes candidate lines of one file after the other, and remembers what the rules found."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        self._by_word: dict[str, list[Rule]] = defaultdict(list)
+        for rule in rules.values():
+            for word in rule.words:
+                self._by_word[word].append(rule)
+        self._order = {name: index for index, name in enumerate(rules)}
+        self._words = gates_for(self._by_word)
+        self._progress: dict[str, list[Line]] = {}
+        self._cache: dict[tuple[str, str], _Meaning] = {}
+        self.hits: dict[str, Hits] = {}
+        self.unknown: list[Line] = []
+        self.unknown_count = 0
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """What a scanner has to look for."""
+        return tuple(self._words)
+
+    def start_file(self) -> None:
+        """Sequences don't go from one file into the next."""
+        self._progress.clear()
+
+    def take(self, candidate: Candidate, file: str | None) -> None:
+        """Look at a line that the scanner found."""
+        lowered = candidate.data.lower()
+        words = [w for gate in candidate.gates for w in self._words[gate] if w.encode() in lowered]
+        if not words:
+            return
+        text = decode(candidate.data)
+        if _CONTROLS.search(text):
+            text = clean(text, _MESSAGE_LIMIT * 2)
+        message = message_of(text)[:_MESSAGE_LIMIT]
+        meaning = self._meaning(text, message, words)
+        if not (meaning.rules or meaning.steps or meaning.error):
+            return
+        line = Line(candidate.number, clean(text, _SHOWN), file)
+        known = False
+        for rule in meaning.rules:
+            if all(name in self.hits for name in rule.before):
+                self.hits.setdefault(rule.id, Hits()).add(line)
+                known = known or rule.role != "signal"
+        for rule, step in meaning.steps:
+            known = self._step(rule, step, line) or known
+        if meaning.error and not known:
+            self.unknown_count += 1
+            if len(self.unknown) < _MOST_UNKNOWN:
+                self.unknown.append(line)
+
+    def _step(self, rule: Rule, step: int, line: Line) -> bool:
+        """Go on in a sequence if the line is its next step; whether the line belongs to the sequence."""
+        so_far = self._progress.get(rule.id, [])
+        if so_far and line.number - so_far[-1].number > rule.within:
+            so_far = []
+        if step != len(so_far) and step != 0:
+            return False
+        so_far = [*so_far, line] if step == len(so_far) else [line]
+        if len(so_far) == len(rule.sequence) and all(name in self.hits for name in rule.before):
+            self.hits.setdefault(rule.id, Hits()).add(*so_far)
+            so_far = []
+        self._progress[rule.id] = so_far
+        return False
+
+    def _meaning(self, text: str, message: str, words: list[str]) -> _Meaning:
+        prefix = text[: len(text) - len(message)] if text.endswith(message) else text
+        key = (message, re.sub(r"\d+", "", prefix))
+        found = self._cache.get(key)
+        if found is None:
+            if len(self._cache) >= _CACHED:
+                self._cache.clear()
+            found = self._cache[key] = self._read(text, one_form(message), words)
+        return found
+
+    def _read(self, text: str, message: str, words: list[str]) -> _Meaning:
+        wanted = {rule.id: rule for word in words for rule in self._by_word[word]}
+        rules = sorted(wanted.values(), key=lambda rule: self._order[rule.id])
+        matching = [rule for rule in rules if _matches(rule, text, message)]
+        if any(rule.role == "harmless" for rule in matching):
+            return _Meaning(tuple(rule for rule in matching if rule.role == "signal"))
+        steps = [
+            (rule, step)
+            for rule in rules
+            for step, pattern in enumerate(rule.sequence)
+            if pattern.search(message) and _fits(rule, text, message)
+        ]
+        error = any(rule.role == "error" for rule in matching)
+        return _Meaning(tuple(rule for rule in matching if rule.role != "error"), tuple(steps), error)
+
+
+def _matches(rule: Rule, text: str, message: str) -> bool:
+    return any(pattern.search(message) for pattern in rule.patterns) and _fits(rule, text, message)
+
+
+def _fits(rule: Rule, text: str, message: str) -> bool:
+    if rule.context is not None and not rule.context.search(text):
+        return False
+    return rule.unless is None or not rule.unless.search(message)

@@ -1,0 +1,99 @@
+"""What an explanation is made of, and what may be known about the run that a log is of."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+STAGES = (
+    "adb_server",
+    "device_state",
+    "push",
+    "permissions",
+    "library_search_path",
+    "library_mismatch",
+    "soc_arch_mismatch",
+    "context_binary_version",
+    "context_binary_malformed",
+    "unsigned_pd",
+    "dsp_memory",
+    "fastrpc",
+    "crash",
+    "timeout",
+    "profiling_off",
+    "wrong_flags",
+    "heap_file",
+    "execution",
+    "other",
+)
+
+
+class Certainty(enum.Enum):
+    """How sure a finding is. CERTAIN: the log says so in words; POSSIBLE: one of several causes."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+    @property
+    def rank(self) -> int:
+        """0 for the surest."""
+        return list(Certainty).index(self)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a log, made safe to show; ``number`` counts from 1 within its file."""
+
+    number: int
+    text: str
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A cause, the lines that tell of it (the first ones, at most 20), and what to do.
+
+    ``tells_apart``: what would confirm it where the log allows several causes.
+    """
+
+    id: str
+    stage: str
+    certainty: Certainty
+    cause: str
+    fix: str
+    lines: tuple[Line, ...] = ()
+    tells_apart: str | None = None
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The findings, the first one being the likeliest cause; then error lines that no rule knows (the first 50).
+
+    ``unknown_count`` counts all of those; ``lines_read`` the lines of the log.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    unknown_errors: tuple[Line, ...] = ()
+    unknown_count: int = 0
+    lines_read: int = 0
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What is known of the run beside its log; None is unknown. Builds are texts such as ``v2.51.0.250101``.
+
+    ``heap_file``: ok, missing, stale, incomplete, malformed or implausible. ``signal``: a name such as SIGSEGV.
+    """
+
+    soc: str | None = None
+    htp_arch: int | None = None
+    qnn_build: str | None = None
+    model_soc: str | None = None
+    model_htp_arch: int | None = None
+    model_qnn_build: str | None = None
+    exit_status: int | None = None
+    signal: str | None = None
+    timed_out: bool | None = None
+    heap_file: str | None = None

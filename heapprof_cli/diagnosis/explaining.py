@@ -9,7 +9,6 @@ from heapprof_cli.diagnosis.concluding import findings
 from heapprof_cli.diagnosis.matching import Matcher
 from heapprof_cli.diagnosis.reading import blocks_of_lines
 from heapprof_cli.diagnosis.records import Explanation, RunFacts
-from heapprof_cli.diagnosis.scanning import Scanner
 
 Blocks = Iterable[bytes]
 
@@ -30,11 +29,10 @@ def explain_files(
     matcher = Matcher(rules)
     read = 0
     for name, opened in files:
-        scanner = Scanner(matcher.gates)
         matcher.start_file()
-        for candidate in scanner.candidates(opened()):
+        for candidate in matcher.scanner.candidates(opened()):
             matcher.take(candidate, name)
-        read += scanner.lines
+        read += matcher.scanner.lines
     return Explanation(
         findings(rules, matcher.hits, run or RunFacts()), tuple(matcher.unknown), matcher.unknown_count, read
     )

@@ -11,7 +11,7 @@ from heapprof_cli.diagnosis.codes import one_form
 from heapprof_cli.diagnosis.prefixes import message_of
 from heapprof_cli.diagnosis.records import Line
 from heapprof_cli.diagnosis.rules import Rule
-from heapprof_cli.diagnosis.scanning import Candidate, gates_for
+from heapprof_cli.diagnosis.scanning import Candidate, Scanner, squeezed
 from heapprof_cli.text import clean, decode
 
 _MESSAGE_LIMIT = 2048
@@ -49,22 +49,20 @@ class Matcher:
     """Takes candidate lines of one file after the other, and remembers what the rules found."""
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
-        self._by_word: dict[str, list[Rule]] = defaultdict(list)
+        self._by_word: dict[bytes, list[Rule]] = defaultdict(list)
+        own = set()
         for rule in rules.values():
             for word in rule.words:
-                self._by_word[word].append(rule)
+                self._by_word[squeezed(word.encode())].append(rule)
+                if rule.origin == "user":
+                    own.add(squeezed(word.encode()))
         self._order = {name: index for index, name in enumerate(rules)}
-        self._words = gates_for(self._by_word)
+        self.scanner = Scanner(self._by_word, own)
         self._progress: dict[str, list[Line]] = {}
         self._cache: dict[tuple[str, str], _Meaning] = {}
         self.hits: dict[str, Hits] = {}
         self.unknown: list[Line] = []
         self.unknown_count = 0
-
-    @property
-    def gates(self) -> tuple[str, ...]:
-        """What a scanner has to look for."""
-        return tuple(self._words)
 
     def start_file(self) -> None:
         """Sequences don't go from one file into the next."""
@@ -72,15 +70,11 @@ class Matcher:
 
     def take(self, candidate: Candidate, file: str | None) -> None:
         """Look at a line that the scanner found."""
-        lowered = candidate.data.lower()
-        words = [w for gate in candidate.gates for w in self._words[gate] if w.encode() in lowered]
-        if not words:
-            return
         text = decode(candidate.data)
         if _CONTROLS.search(text):
             text = clean(text, _MESSAGE_LIMIT * 2)
         message = message_of(text)[:_MESSAGE_LIMIT]
-        meaning = self._meaning(text, message, words)
+        meaning = self._meaning(text, message, candidate.words)
         if not (meaning.rules or meaning.steps or meaning.error):
             return
         line = Line(candidate.number, clean(text, _SHOWN), file)
@@ -110,7 +104,7 @@ class Matcher:
         self._progress[rule.id] = so_far
         return False
 
-    def _meaning(self, text: str, message: str, words: list[str]) -> _Meaning:
+    def _meaning(self, text: str, message: str, words: tuple[bytes, ...]) -> _Meaning:
         prefix = text[: len(text) - len(message)] if text.endswith(message) else text
         key = (message, re.sub(r"\d+", "", prefix))
         found = self._cache.get(key)
@@ -120,7 +114,7 @@ class Matcher:
             found = self._cache[key] = self._read(text, one_form(message), words)
         return found
 
-    def _read(self, text: str, message: str, words: list[str]) -> _Meaning:
+    def _read(self, text: str, message: str, words: tuple[bytes, ...]) -> _Meaning:
         wanted = {rule.id: rule for word in words for rule in self._by_word[word]}
         rules = sorted(wanted.values(), key=lambda rule: self._order[rule.id])
         matching = [rule for rule in rules if _matches(rule, text, message)]

@@ -1,7 +1,8 @@
 """Finds the few lines of a big log that may matter, at the speed of a plain text search.
 
-A *gate* is a literal that is searched in whole blocks; only lines that hold one are looked at. Every word of a
-rule contains a gate or is one.
+Blocks are *squeezed* first: lower case, without digits. A *gate* is a literal that every telling line holds; gates are
+searched in whole blocks. A line with a gate is looked up by its squeezed text, which it shares with all lines that
+differ in numbers only, so that nearly every line of an ordinary log is judged by one look into a table.
 """
 
 from __future__ import annotations
@@ -10,39 +11,50 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 LINE_LIMIT = 4096
-_BASE = (
-    "rror", "fail", "unable", "denied", "mismatch", "not support", "unsupport", "not found", "no such", "invalid",
-    "cannot", "exceed", "fatal", "crash", "timed out", "skel", "unknown",
+_CACHED = 8192
+_LOWER = bytes(range(256)).lower()
+_DIGITS = b"0123456789"
+# What the lines of failures (and the signals that rules ask for) have in common; the longer, the quicker to search.
+_GATES = (
+    "err", "fail", "unable", "denied", "mismatch", "support", "not found", "no such", "invalid", "annot", "n't ",
+    "exceed", "fatal", "abort", "timed out", "time limit", "sig", "unknown", "offline", "authoriz", "more than one",
+    " elf", "undefined", "no snapdragon", "missing", "dsp", "memory usage", "unresolved", "no device", "no space",
+    "file busy", "a directory", "bit instead", " fault", "illegal", "out of memory", "newer context", "broken",
+    "profiling", "profile handle", "no permission", "refused", "connection reset", "malformed", "corrupt",
+    "truncated", "skel", "lowmemory", "unexpected", "graph fin", "disconnected", "stale",
 )  # fmt: skip
 
 
 class Candidate(NamedTuple):
-    """A line with one or more gates in it: its number from 1, its bytes (at most LINE_LIMIT), the gates."""
+    """A line that holds one of the words asked for: its number from 1, its bytes (at most LINE_LIMIT), the words."""
 
     number: int
     data: bytes
-    gates: frozenset[str]
+    words: tuple[bytes, ...]
 
 
-def gates_for(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The gates that are needed for ``words`` (in lower case), each with the words that contain it."""
-    gates: dict[str, list[str]] = {gate: [] for gate in _BASE}
-    for word in sorted(set(words), key=lambda word: (len(word), word)):
-        holder = next((gate for gate in gates if gate in word), word)
-        gates.setdefault(holder, []).append(word)
-    return {gate: tuple(found) for gate, found in gates.items() if found}
+def squeezed(data: bytes) -> bytes:
+    """``data`` in lower case and without digits."""
+    return data.translate(_LOWER, _DIGITS)
 
 
 class Scanner:
-    """Goes through blocks of a log; ``lines`` counts those that it has seen."""
+    """Goes through blocks of a log for squeezed ``words``; ``lines`` counts those that it has seen.
 
-    def __init__(self, gates: Iterable[str]) -> None:
-        self._gates = [(gate, gate.encode()) for gate in gates]
+    ``own_gates``: words that count on lines without any gate, too.
+    """
+
+    def __init__(self, words: Iterable[bytes], own_gates: Iterable[bytes] = ()) -> None:
+        self._words = sorted(set(words))
+        base = [gate.encode() for gate in _GATES]
+        self._gates = [*base, *(word for word in sorted(set(own_gates)) if not any(gate in word for gate in base))]
+        self._known: dict[bytes, tuple[bytes, ...]] = {}
         self.lines = 0
 
     def candidates(self, blocks: Iterable[bytes]) -> Iterator[Candidate]:
-        """The lines of ``blocks`` that hold a gate. What lies beyond LINE_LIMIT of a line is passed over."""
+        """The lines of ``blocks`` that may matter. What lies beyond LINE_LIMIT of a line is passed over."""
         rest = b""
+        self.lines = 0
         for block in blocks:
             data = rest + block if rest else block
             end = data.rfind(b"\n") + 1
@@ -54,20 +66,37 @@ class Scanner:
             yield from self._whole_lines(rest + b"\n")
 
     def _whole_lines(self, data: bytes) -> Iterator[Candidate]:
-        lowered = data.lower()
-        found: dict[int, list[str]] = {}
-        for name, gate in self._gates:
-            position = lowered.find(gate)
-            while position >= 0:
-                start = lowered.rfind(b"\n", 0, position) + 1
-                if position - start < LINE_LIMIT:
-                    found.setdefault(start, []).append(name)
-                end = lowered.find(b"\n", position)
-                position = lowered.find(gate, end)
-        counted_to, number = 0, self.lines + 1
-        for start in sorted(found):
-            number += data.count(b"\n", counted_to, start)
-            counted_to = start
-            end = data.find(b"\n", start, start + LINE_LIMIT)
-            yield Candidate(number, data[start : end if end >= 0 else start + LINE_LIMIT], frozenset(found[start]))
+        thin = squeezed(data)
+        before, number, at = 0, self.lines, 0
+        for start in sorted(self._starts(thin)):
+            end = thin.find(b"\n", start)
+            words = self._words_in(thin[start : min(end, start + LINE_LIMIT)])
+            if words:
+                skipped = thin.count(b"\n", before, start)
+                number, before = number + skipped, start
+                for _ in range(skipped):
+                    at = data.find(b"\n", at) + 1
+                stop = data.find(b"\n", at)
+                yield Candidate(number + 1, data[at : min(stop, at + LINE_LIMIT)], words)
         self.lines += data.count(b"\n")
+
+    def _starts(self, thin: bytes) -> set[int]:
+        """Where the lines with gates begin."""
+        starts: set[int] = set()
+        find, rfind = thin.find, thin.rfind
+        for gate in self._gates:
+            position = find(gate)
+            while position >= 0:
+                start = rfind(b"\n", 0, position) + 1
+                if position - start < LINE_LIMIT:
+                    starts.add(start)
+                position = find(gate, find(b"\n", position))
+        return starts
+
+    def _words_in(self, line: bytes) -> tuple[bytes, ...]:
+        found = self._known.get(line)
+        if found is None:
+            if len(self._known) >= _CACHED:
+                self._known.clear()
+            found = self._known[line] = tuple(word for word in self._words if word in line)
+        return found

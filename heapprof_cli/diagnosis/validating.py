@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from heapprof_cli.diagnosis import conditions, patterns
 from heapprof_cli.diagnosis.records import STAGES, Certainty
 from heapprof_cli.diagnosis.rules import Cause, Condition, Rule
+from heapprof_cli.diagnosis.scanning import squeezed
 from heapprof_cli.errors import UsageError
 from heapprof_cli.text import clean
 
@@ -91,8 +92,8 @@ def _texts(fields: Mapping[str, object], key: str, place: _Place) -> tuple[str, 
 def _words(fields: Mapping[str, object], place: _Place) -> tuple[str, ...]:
     words = _texts(fields, "words", place)
     for word in words:
-        if word != word.lower() or len(word) < 3 or "\n" in word:
-            raise place.fail(f"word {word!r}: must have three or more characters, in lower case")
+        if word != word.lower() or len(squeezed(word.encode())) < 3 or "\n" in word:
+            raise place.fail(f"word {word!r}: must have three or more characters that are no digits, in lower case")
     return words
 
 

@@ -20,7 +20,7 @@ _FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]),
 
 @click.group("baseline", context_settings=options.CONTEXT)
 def command() -> None:
-    """Keep the numbers of today in a small file to commit, and hold those of tomorrow against it."""
+    """Keep results in a small file to commit; compare later ones with it."""
 
 
 @command.command("save", context_settings=options.CONTEXT)

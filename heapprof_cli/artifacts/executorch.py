@@ -51,11 +51,11 @@ def resolve_executorch(target: Target, htp_arch: int | None, sources: Sources) -
     program, backend = found[PROGRAM], found[BACKEND]
     if program is None or backend is None:
         problems.append(_missing([name for name, path in found.items() if path is None], build))
-    if qnn is None or program is None or backend is None:
+    checks = [_wrong_device(path, target) for path in (program, backend) if path is not None]
+    checks.append(_too_old(program) if program is not None else None)
+    problems += [problem for problem in checks if problem is not None]
+    if qnn is None or program is None or backend is None or problems:
         raise _together(problems)
-    for path in (program, backend):
-        _check_machine(path, target)
-    _check_flag(program)
     return _bundle(qnn, build, program, backend)
 
 
@@ -102,7 +102,6 @@ def _missing(names: Sequence[str], build: Path) -> PreflightError:
     looked = "; ".join(f"{name} in {', '.join(place or '.' for place in _PLACES[name])}" for name in names)
     return PreflightError(
         f"missing in the ExecuTorch build {clean(str(build), 300)}: {', '.join(names)}",
-        stage="artifacts",
         hints=(f"looked for {looked}", _BUILD, _OTHERWISE),
     )
 
@@ -112,31 +111,31 @@ def _together(problems: Sequence[PreflightError]) -> PreflightError:
     return PreflightError("; ".join(problem.message for problem in problems), stage="artifacts", hints=hints)
 
 
-def _check_machine(path: Path, target: Target) -> None:
-    """Raises PreflightError for a file of another processor; for the wrong C library of the right one, too."""
+def _wrong_device(path: Path, target: Target) -> PreflightError | None:
+    """A file for another processor, or for the other C library of the right one."""
     facts = elf.read(path)
     if facts is None:
-        return
-    what = None
+        return None
+    android = target.name.startswith("android")
     if facts.machine != target.machine or facts.bits != 64:
         what = f"is for {facts.machine} ({facts.bits} bit), the device needs {target.machine} (64 bit)"
-    elif target.name.startswith("android") and "libc.so.6" in facts.needed:
+    elif android and "libc.so.6" in facts.needed:
         what = "is for Linux with glibc, the device has Android"
-    elif not target.name.startswith("android") and {"libc.so", "liblog.so"}.intersection(facts.needed):
+    elif not android and {"libc.so", "liblog.so"}.intersection(facts.needed):
         what = "is for Android, the device is Linux with glibc"
-    if what:
-        raise PreflightError(
-            f"{path.name} {what}: {clean(str(path), 300)}",
-            stage="artifacts",
-            hints=("name the build folder for this device with --build-folder (build-android for a phone)",),
-        )
+    else:
+        return None
+    return PreflightError(
+        f"{path.name} {what}: {clean(str(path), 300)}",
+        hints=("name the build folder for this device with --build-folder (build-android for a phone)",),
+    )
 
 
-def _check_flag(program: Path) -> None:
-    if not elf.contains(program, FLAG):
-        raise PreflightError(
-            f"{PROGRAM} is too old for heap profiling: it does not know the flag --heap_profiling_path: "
-            f"{clean(str(program), 300)}",
-            stage="artifacts",
-            hints=(_UPDATE, _OTHERWISE),
-        )
+def _too_old(program: Path) -> PreflightError | None:
+    if elf.contains(program, FLAG):
+        return None
+    return PreflightError(
+        f"{PROGRAM} is too old for heap profiling: it does not know the flag --heap_profiling_path: "
+        f"{clean(str(program), 300)}",
+        hints=(_UPDATE, _OTHERWISE),
+    )

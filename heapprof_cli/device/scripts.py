@@ -132,13 +132,17 @@ def start(
 
 def _watchdog(folder: RunFolder, seconds: float) -> str:
     """A child of the shell that outlives it and its connection: after ``seconds`` it leaves a note and kills what the
-    shell has become. It ends soon after that one did, and kills no other process that got its number since."""
+    shell has become. It ends soon after that one did, and kills no other process that got its number since.
+
+    It is a shell of its own because mksh's subshells keep a copy of the stream, which adbd waits to see closed before
+    it asks how the runner ended; until then that is a zombie, which still has a number but no exe.
+    """
     rounds = math.ceil(seconds / _WATCH_SECONDS)
-    ours = f"grep -q {_pattern(folder)} /proc/$$/cmdline 2>/dev/null"
-    return (
-        f"( i=0; while [ $i -lt {rounds} ] && kill -0 $$; do sleep {_WATCH_SECONDS}; i=$((i+1)); done; "
-        f"kill -0 $$ && {ours} && : > {folder.overdue_name} && kill -KILL $$ ) </dev/null >/dev/null 2>&1 &"
+    script = (
+        f"i=0; while [ $i -lt {rounds} ] && [ -e /proc/$1/exe ]; do sleep {_WATCH_SECONDS}; i=$((i+1)); done; "
+        f"grep -q {_pattern(folder)} /proc/$1/cmdline && : > {folder.overdue_name} && kill -KILL $1"
     )
+    return f"sh -c {shlex.quote(script)} watchdog $$ --run_id={folder.reading_id} </dev/null >/dev/null 2>&1 &"
 
 
 def _pattern(folder: RunFolder) -> str:

@@ -158,8 +158,8 @@ def _warnings(options: list[QnnOptions], delegates: int, contexts: int, online: 
             "profiling works only with contexts made from a binary"
         )
     if 0 < contexts < delegates:
-        shared = plural(contexts, "payload")
-        yield f"{delegates} delegates share {shared}: the native runner measures each distinct one once"
+        shared = f"{delegates} delegates share {plural(contexts, 'payload')}"
+        yield f"{shared}: the native runner measures each distinct one once"
     for backend in sorted({o.backend for o in options} - {qnn_options.HTP}):
         yield f"a delegate is for the {qnn_options.BACKENDS.get(backend, 'unknown')} backend, not for HTP"
 

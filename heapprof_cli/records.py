@@ -344,6 +344,7 @@ class Result:
     qnn_build: str | None = None
     simulated: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
+    settings_origins: Mapping[str, str] = field(default_factory=dict)
     started_at: str | None = None
     stages: tuple[StageTime, ...] = ()
     warnings: tuple[str, ...] = ()

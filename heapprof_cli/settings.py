@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapprof_cli import performance, socs
@@ -31,7 +31,10 @@ CHECK_NAMES = (
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What ``heapprof run`` was asked to do. ``timeout`` is the runner's, in seconds; 0 means none."""
+    """What ``heapprof run`` was asked to do. ``timeout`` is the runner's, in seconds; 0 means none.
+
+    ``origins`` says of each option who set it: "flag", "environment NAME", "FILE:LINE" or "default".
+    """
 
     models: tuple[Path, ...]
     server: ServerAddress
@@ -66,6 +69,7 @@ class RunSettings:
     cache_limit: int = 8 * 1024**3
     wait: float = 0.0
     stall_timeout: float = 30.0
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def used_profile_level(self) -> int:

@@ -7,13 +7,14 @@ import json
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.configured import ConfiguredCommand
 from heapprof_cli.cli.progress import StderrReporter
 from heapprof_cli.cli.streams import tell
 from heapprof_cli.settings import DEFAULT_WORKSPACE, RunSettings, check_workspace
 from heapprof_cli.text import readable_bytes
 
 
-@click.command("clean", context_settings=options.CONTEXT)
+@click.command("clean", cls=ConfiguredCommand, context_settings=options.CONTEXT)
 @options.device_options
 @click.option(
     "--workspace",

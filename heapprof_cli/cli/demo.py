@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from heapprof_cli import resources
 from heapprof_cli.adb_address import ServerAddress
-from heapprof_cli.cli import options
+from heapprof_cli.cli import configured, options
 from heapprof_cli.cli.judging import judging_options
 from heapprof_cli.cli.measuring import measured, tell_result, wanted_outputs
 from heapprof_cli.errors import UsageError
@@ -24,7 +24,7 @@ _SOC = "SM8850"
 _TARGET = "linux-x86_64"
 
 
-@click.command("demo", context_settings=options.CONTEXT)
+@click.command("demo", cls=configured.ConfiguredCommand, tells_results=True, context_settings=options.CONTEXT)
 @options.run_options
 @judging_options
 @options.output_options
@@ -44,7 +44,7 @@ def command(models: tuple[Path, ...], behaviour: tuple[str, ...], **values: Any)
     from heapprof_cli.virtual import VirtualPhone
 
     models = models or (resources.demo_model(),)
-    _forget_the_environments_libraries(values)
+    _forget_libraries_for_phones(values)
     outputs = wanted_outputs(values)
     with contextlib.ExitStack() as stack:
         if behaviour:
@@ -58,12 +58,12 @@ def command(models: tuple[Path, ...], behaviour: tuple[str, ...], **values: Any)
     return tell_result(result, outputs, values)
 
 
-def _forget_the_environments_libraries(values: dict[str, Any]) -> None:
-    """An SDK that the environment names (QNN_SDK_ROOT) is for phones; the demo is to work with it set, too."""
-    context = click.get_current_context()
+def _forget_libraries_for_phones(values: dict[str, Any]) -> None:
+    """An SDK that the environment or a settings file names is for phones; the demo is to work with it, too."""
     for name in ("qnn_libs", "qnn_sdk", "build_folder"):
-        if context.get_parameter_source(name) is ParameterSource.ENVIRONMENT:
+        if configured.given_by(name) is not ParameterSource.COMMANDLINE:
             values[name] = None
+            configured.forget(name)
 
 
 def _soc_for(settings: RunSettings) -> str:

@@ -7,10 +7,11 @@ import sys
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.configured import ConfiguredCommand
 from heapprof_cli.cli.streams import note, tell
 
 
-@click.command("devices", context_settings=options.CONTEXT)
+@click.command("devices", cls=ConfiguredCommand, context_settings=options.CONTEXT)
 @options.server_options
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @options.socs_option

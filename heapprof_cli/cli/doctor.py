@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from heapprof_cli.cli import options
+from heapprof_cli.cli.configured import ConfiguredCommand
 from heapprof_cli.cli.streams import tell
 from heapprof_cli.settings import AUTO
 
 
-@click.command("doctor", context_settings=options.CONTEXT)
+@click.command("doctor", cls=ConfiguredCommand, context_settings=options.CONTEXT)
 @options.device_options
 @click.option(
     "-m", "--soc", "--soc-model", default=AUTO, envvar="HEAPPROF_SOC", metavar="NAME", help="SoC of the phone."

@@ -14,6 +14,7 @@ import click
 
 from heapprof_cli import __version__
 from heapprof_cli.cli import streams
+from heapprof_cli.cli.invocation import Invocation
 from heapprof_cli.errors import ExitCode, HeapprofError
 
 _COMMANDS = {
@@ -26,6 +27,7 @@ _COMMANDS = {
     "baseline": "heapprof_cli.cli.baseline",
     "clean": "heapprof_cli.cli.clean",
     "demo": "heapprof_cli.cli.demo",
+    "config": "heapprof_cli.cli.config",
     "runner": "heapprof_cli.cli.runner",
 }
 _EXIT_CODES = "\b\nExit codes:\n" + "\n".join(
@@ -61,7 +63,7 @@ def run(words: Sequence[str]) -> int:
     """Run the command with the arguments ``words``; the exit code. Only SystemExit of a bug in click escapes."""
     last = words.index("--") if "--" in words else len(words)
     words = [*map(_with_dashes, words[:last]), *words[last:]]
-    code = _invoke(words)
+    code = _invoke(Invocation(words))
     streams.flush()
     return code
 
@@ -72,65 +74,53 @@ def _with_dashes(word: str) -> str:
     return name.replace("_", "-") + separator + value if name.startswith("--") and len(name) > 2 else word
 
 
-def _invoke(words: list[str]) -> int:
+def _invoke(call: Invocation) -> int:
     try:
-        outcome = cli.main(args=words, prog_name="heapprof", standalone_mode=False)
+        outcome = cli.main(args=call.words, prog_name="heapprof", standalone_mode=False, obj=call)
         return int(outcome) if isinstance(outcome, int) else int(ExitCode.OK)
     except click.exceptions.Exit as done:
         return done.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return _fail(words, ExitCode.INTERRUPTED, "interrupted", "interrupted", ())
+        return _fail(call, ExitCode.INTERRUPTED, "interrupted", "interrupted", ())
     except click.ClickException as error:
-        return _usage(words, error)
+        return _usage(call, error)
     except HeapprofError as error:
-        return _fail(words, error.exit_code, error.stage, error.message, error.hints)
+        return _fail(call, error.exit_code, error.stage, error.message, error.hints)
     except SystemExit:
         return int(ExitCode.OK)  # click's way of saying that nobody reads its help any more
     except Exception as error:
-        return _internal(words, error)
+        return _internal(call, error)
 
 
-def _usage(words: list[str], error: click.ClickException) -> int:
+def _usage(call: Invocation, error: click.ClickException) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         streams.note(error.format_message())
         return int(ExitCode.USAGE)
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "heapprof"
-    return _fail(words, ExitCode.USAGE, "settings", error.format_message(), (f"`{path} --help` lists the options",))
+    return _fail(call, ExitCode.USAGE, "settings", error.format_message(), (f"`{path} --help` lists the options",))
 
 
-def _internal(words: list[str], error: Exception) -> int:
+def _internal(call: Invocation, error: Exception) -> int:
     handle, path = tempfile.mkstemp(prefix="heapprof-debug-", suffix=".log")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as log:
-        log.write(f"heapprof {__version__}, Python {sys.version}\narguments: {words!r}\n\n")
+        log.write(f"heapprof {__version__}, Python {sys.version}\narguments: {call.words!r}\n\n")
         traceback.print_exception(error, file=log)
     message = f"a bug in heapprof: {type(error).__name__}; the debug log lies at {path}"
-    return _fail(words, ExitCode.INTERNAL, "internal", message, ("please report it with that log",))
+    return _fail(call, ExitCode.INTERNAL, "internal", message, ("please report it with that log",))
 
 
-def _fail(words: list[str], code: ExitCode, stage: str, message: str, hints: Sequence[str]) -> int:
+def _fail(call: Invocation, code: ExitCode, stage: str, message: str, hints: Sequence[str]) -> int:
     """Tell a failure that happened outside a measurement: words on stderr, an object on stdout for JSON."""
     from heapprof_cli.cli.output import print_failure
     from heapprof_cli.records import Failure
 
     failure = Failure(code.name.lower(), stage, message, tuple(hints))
     print_failure(failure)
-    if _wants_json(words):
+    if call.wants_json():
         from heapprof_cli.records import Result, Verdict
         from heapprof_cli.render.json_result import result_json
 
         with contextlib.suppress(HeapprofError):
             streams.tell(result_json(Result(Verdict.ERROR, code, message, failure=failure)), end="")
     return int(code)
-
-
-def _wants_json(words: list[str]) -> bool:
-    """Whether the last ``--format`` before ``--`` asks for JSON; the words may be no valid command line."""
-    wanted = ""
-    flags = words[: words.index("--")] if "--" in words else words
-    for word, after in zip(flags, [*flags[1:], ""], strict=False):
-        if word == "--format":
-            wanted = after
-        elif word.startswith("--format="):
-            wanted = word.removeprefix("--format=")
-    return wanted == "json"

@@ -10,7 +10,8 @@ import click
 
 from heapprof_cli import adb_address, environment
 from heapprof_cli.adb_address import ServerAddress
-from heapprof_cli.cli import judging
+from heapprof_cli.cli import configured, judging
+from heapprof_cli.cli.output import OutputFile
 from heapprof_cli.errors import UsageError
 from heapprof_cli.settings import (
     AUTO,
@@ -50,6 +51,7 @@ def socs_option(function: F) -> F:
     option = click.option(
         "--socs-file",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        envvar="HEAPPROF_SOCS",
         is_eager=True,
         expose_value=False,
         callback=_use_socs,
@@ -238,6 +240,7 @@ def output_options(function: F) -> F:
             "-o",
             "--output",
             "outputs",
+            type=OutputFile(),
             multiple=True,
             metavar="[FORMAT:]FILE",
             help="Also write the result to FILE; the format may follow from its ending. May be repeated.",
@@ -300,4 +303,5 @@ def run_settings(
         cache_limit=check_size(values["cache_limit"], "--cache-limit"),
         wait=check_seconds(values["wait"], "--wait"),
         stall_timeout=check_seconds(values["stall_timeout"], "--stall-timeout"),
+        origins=configured.origins_now(),
     )

@@ -8,6 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import TextIO
 
+import click
+
 from heapprof_cli.cli.streams import note, printable
 from heapprof_cli.errors import UsageError
 from heapprof_cli.records import Failure, Result
@@ -16,6 +18,18 @@ from heapprof_cli.text import clean
 FORMATS = ("table", "json", "csv", "markdown", "junit", "github")
 _ENDINGS = {".json": "json", ".txt": "table", ".csv": "csv", ".md": "markdown", ".xml": "junit"}
 _PLAIN_WIDTH = 110
+
+
+class OutputFile(click.types.StringParamType):
+    """The text of ``-o``, which :func:`parse_output` reads; a settings file needs to know where its path begins."""
+
+    name = "file"
+
+    @staticmethod
+    def split_path(text: str) -> tuple[str, str]:
+        """What comes before the path, and the path."""
+        kind, separator, rest = text.partition(":")
+        return (kind + separator, rest) if separator and "/" not in kind else ("", text)
 
 
 def print_failure(failure: Failure) -> None:
@@ -31,9 +45,8 @@ def parse_output(text: str) -> tuple[str, Path]:
     Raises UsageError for a format that there is not, and for a file that can't be written: before a
     measurement, not after it.
     """
-    kind, separator, rest = text.partition(":")
-    if not separator or "/" in kind:
-        kind, rest = _ENDINGS.get(Path(text).suffix.lower(), ""), text
+    before, rest = OutputFile.split_path(text)
+    kind = before.removesuffix(":") if before else _ENDINGS.get(Path(text).suffix.lower(), "")
     if kind not in FORMATS:
         raise UsageError(
             f"-o {clean(text, 300)!r}: which format?",

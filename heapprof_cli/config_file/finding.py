@@ -46,7 +46,9 @@ def read(path: Path) -> SettingsFile:
     if path.suffix.lower() == ".toml":
         found = _read_toml(path, named=True)
         if found is None:
-            raise UsageError(f"{_shown(path)} holds no [tool.heapprof]", hints=("add that table, or name another file",))
+            raise UsageError(
+                f"{_shown(path)} holds no [tool.heapprof]", hints=("add that table, or name another file",)
+            )
         return found
     return _read_yaml(path)
 
@@ -139,6 +141,8 @@ def _text(content: bytes, file: str) -> str:
 def _shown(path: Path) -> str:
     """The file as errors name it: as it was named, or from the working directory."""
     try:
-        return clean(os.path.relpath(path) if path.is_absolute() and path.name in (*NAMES, PYPROJECT) else str(path), 300)
+        return clean(
+            os.path.relpath(path) if path.is_absolute() and path.name in (*NAMES, PYPROJECT) else str(path), 300
+        )
     except OSError:
         return clean(str(path), 300)

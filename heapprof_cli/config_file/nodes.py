@@ -83,10 +83,3 @@ def check_text(text: str, place: Place) -> str:
     if any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000 for c in text):
         raise wrong(place, f"{clean(text, 60)!r}: a value may not hold control characters or several lines")
     return text
-
-
-def check_once(entries: list[Entry], key: str, place: Place) -> None:
-    """Refuse a key that is there already. Raises UsageError with both places."""
-    first = next((entry.place for entry in entries if entry.key == key), None)
-    if first is not None:
-        raise wrong(place, f"'{clean(key, 60)}' is already set in line {first.line}", "leave one of them")

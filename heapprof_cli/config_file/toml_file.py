@@ -24,15 +24,19 @@ _TABLE = ("tool", "heapprof")
 def read_toml(text: str, file: str) -> Table | None:
     """The table in ``text``, or None without one. Raises UsageError with line and column."""
     try:
-        content = tomllib.loads(text)
+        return _table(tomllib.loads(text), text, file)
     except tomllib.TOMLDecodeError as error:
         raise _syntax(str(error), text, file) from error
     except (RecursionError, ValueError) as error:  # an integer of too many digits is a ValueError
         raise wrong(Place(file, 1), "no TOML that can be read: nested too deeply, or a number too long") from error
+
+
+def _table(content: dict[str, Any], text: str, file: str) -> Table | None:
     tool = content.get("tool")
     if not isinstance(tool, dict) or "heapprof" not in tool:
         return None
-    table = _Reader(key_places(text), file).value(tool["heapprof"], _TABLE, Place(file, 1), 1)
+    reader = _Reader(key_places(text), file)
+    table = reader.value(tool["heapprof"], _TABLE, reader.place(_TABLE, Place(file, 1))[0], 1)
     if not isinstance(table, Table):
         raise wrong(table.place, "tool.heapprof is no table", "the form is [tool.heapprof] with a line per option")
     return table
@@ -53,8 +57,6 @@ class _Reader:
         if depth > DEEPEST:
             raise wrong(place, f"nested deeper than {DEEPEST} levels")
         if isinstance(value, dict):
-            if depth == 1:
-                place = self._place(path, place)[0]
             return Table(tuple(self._entry(key, each, path, place, depth) for key, each in value.items()), place)
         if isinstance(value, list):
             return Items(tuple(self.value(each, (), place, depth + 1) for each in value), place)
@@ -65,10 +67,10 @@ class _Reader:
         return Scalar(check_text(str(value), place), place)
 
     def _entry(self, key: str, value: Any, path: KeyPath, outer: Place, depth: int) -> Entry:
-        at_key, at_value = self._place((*path, key) if path else (), outer)
+        at_key, at_value = self.place((*path, key) if path else (), outer)
         return Entry(key, at_key, self.value(value, (*path, key) if path else (), at_value, depth + 1))
 
-    def _place(self, path: KeyPath, outer: Place) -> tuple[Place, Place]:
+    def place(self, path: KeyPath, outer: Place) -> tuple[Place, Place]:
         found = self._places.get(path)
         if found is None:  # inside an array: its own place is near enough
             return outer, outer

@@ -8,6 +8,7 @@ import re
 Path = tuple[str, ...]
 Position = tuple[int, int]
 
+_DEEPEST = 16  # places of deeper keys are not kept: no setting is so deep
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.DOTALL)
@@ -87,7 +88,7 @@ class _Scanner:
     def _note(self, path: Path, key: int, value: int) -> None:
         """A dotted key makes the tables on its way, too; the first place of each counts."""
         places = self._position(key), self._position(value)
-        for length in range(1, len(path) + 1):
+        for length in range(1, min(len(path), _DEEPEST) + 1):
             self._found.setdefault(path[:length], places)
 
     def _value(self, path: Path, *, keep: bool) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import yaml
 
-from heapprof_cli.config_file.nodes import DEEPEST, Entry, Items, Place, Scalar, Table, Value, check_once, wrong
-from heapprof_cli.config_file.nodes import check_text as _checked
+from heapprof_cli.config_file.nodes import DEEPEST, Entry, Items, Place, Scalar, Table, Value, check_text, wrong
 from heapprof_cli.text import clean
 
 _NULLS = ("", "~", "null", "Null", "NULL")
@@ -67,7 +66,7 @@ class _Reader:
             raise wrong(place, f"nested deeper than {DEEPEST} levels", _FORM)
         if isinstance(event, yaml.ScalarEvent):
             empty = event.style is None and event.value in _NULLS
-            return Scalar(None if empty else _checked(event.value, place), place)
+            return Scalar(None if empty else check_text(event.value, place), place)
         if isinstance(event, yaml.SequenceStartEvent):
             return Items(tuple(self._items(depth)), place)
         return self._table(place, depth)
@@ -77,11 +76,13 @@ class _Reader:
             yield self._value(event, depth + 1)
 
     def _table(self, place: Place, depth: int) -> Table:
-        entries: list[Entry] = []
+        entries: dict[str, Entry] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._value(event, depth + 1)
             if not isinstance(key, Scalar) or key.text is None:
                 raise wrong(key.place, "a key must be the name of an option", _FORM)
-            check_once(entries, key.text, key.place)
-            entries.append(Entry(key.text, key.place, self._value(next(self._events), depth + 1)))
-        return Table(tuple(entries), place)
+            if key.text in entries:
+                first = entries[key.text].place.line
+                raise wrong(key.place, f"'{clean(key.text, 60)}' is already set in line {first}", "leave one of them")
+            entries[key.text] = Entry(key.text, key.place, self._value(next(self._events), depth + 1))
+        return Table(tuple(entries.values()), place)

@@ -62,6 +62,7 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "runner": {"kind": result.runner, "target": result.target} if result.target else None,
         "qnn_build": result.qnn_build,
         "settings": dict(result.settings),
+        "settings_origins": dict(result.settings_origins),
         "started_at": result.started_at,
         "stages": [
             {

@@ -121,6 +121,7 @@ class Story:
             qnn_build=self.qnn_build,
             simulated=self.simulated,
             settings=self.settings.described(),
+            settings_origins=self.settings.origins,
             started_at=self.started_at,
             stages=tuple(self.stages),
             warnings=tuple(self.warnings),

@@ -34,13 +34,16 @@ _TAGS_AND_TEXTS = (
     ("OkHttp", "<-- HTTP FAILED: java.net.SocketTimeoutException: timeout after {s} ms"),
     ("PackageManager", "Failed to open /data/app/{w}.apk: No such file or directory"),
     ("PackageManager", "Unknown permission com.example.{w}.READ in package com.example.{w}"),
-    ("linker", "Warning: library \"/vendor/lib64/lib{w}.so\" has unsupported flags DT_FLAGS_1=0x8000001"),
+    ("linker", 'Warning: library "/vendor/lib64/lib{w}.so" has unsupported flags DT_FLAGS_1=0x8000001'),
     ("init", "Service '{w}' (pid {n}) exited with status 1 oneshot service took 0.{s} seconds"),
     ("init", "Command 'write /proc/sys/{w} 1' failed: Unable to write to file: Permission denied"),
-    ("auditd", "type=1400 audit(0.0:{n}): avc:  denied  {{ read }} for  name=\"{w}\" dev=\"sysfs\" ino={n} "
-     "scontext=u:r:untrusted_app:s0:c{s} tcontext=u:object_r:sysfs:s0 tclass=file permissive=0"),
+    (
+        "auditd",
+        'type=1400 audit(0.0:{n}): avc:  denied  {{ read }} for  name="{w}" dev="sysfs" ino={n} '
+        "scontext=u:r:untrusted_app:s0:c{s} tcontext=u:object_r:sysfs:s0 tclass=file permissive=0",
+    ),
     ("SELinux", "avc:  denied  {{ find }} for pid={n} uid=10{s} name={w} scontext=u:r:platform_app:s0"),
-    ("libc", "Access denied finding property \"vendor.{w}.debug\""),
+    ("libc", 'Access denied finding property "vendor.{w}.debug"'),
     ("lowmemorykiller", "Kill 'com.example.{w}' ({n}), uid 10{s}, oom_score_adj 945 to free {n}kB rss"),
     ("KeyMint", "Error: operation {s} failed, code -{s}"),
     ("vold", "Failed to chmod /mnt/expand: Operation not permitted"),

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from heapprof_cli import resources
 from heapprof_cli.virtual import VirtualPhone
+from heapprof_cli.virtual.faults import Fault
 from tests.conftest import MODELS, TARGET, Ended, OnPhone, clean_environment, wait_until
 
 GOOD = MODELS / "good"
@@ -230,3 +232,20 @@ def test_doctor_knows_the_runner(on_phone: OnPhone, heapprof: Callable[..., Ende
 def test_the_demo_takes_it_too(heapprof: Callable[..., Ended]) -> None:
     done = heapprof("demo", "--runner", "executorch", "--format", "json", P2)
     assert (done.code, done.json["runner"]["kind"]) == (0, "executorch")
+
+
+@pytest.mark.parametrize("action", ["drop", "offline", "kill"])
+def test_a_lost_connection_leaves_no_runner(
+    on_phone: OnPhone, standin: Callable[..., Path], action: Literal["drop", "offline", "kill"]
+) -> None:
+    phone = on_phone.phone
+    libs = standin(hang_stage="free")
+    number = phone.faults.add(Fault(action, service=f"shell*exec ./{RUNNER}*", after_bytes=1, seconds=0.5))
+    try:
+        done = on_phone.run("--runner", "executorch", "--qnn-libs", libs, "--format", "json", "--timeout", "30", P2)
+        assert phone.faults.happened(number) == 1
+    finally:
+        phone.faults.clear()
+    assert done.code == (5 if action == "kill" else 4), done.stderr
+    assert done.json["after_bytes"] is None
+    assert runners(phone) == []

@@ -91,8 +91,8 @@ def _checked(table: Table, known: Options, suggested: list[str]) -> Iterator[tup
 def _suggestion(key: str, known: list[str]) -> str:
     if normal_key(key) in _NOT_IN_FILES:
         return "that is for the command line only"
-    near = difflib.get_close_matches(normal_key(key[:60]).lower(), known, n=1)
-    return f"did you mean {near[0]}? {_LISTED}" if near else _LISTED
+    near = difflib.get_close_matches(normal_key(key[:60]).lower(), known, n=2)
+    return f"did you mean {' or '.join(near)}? {_LISTED}" if near else _LISTED
 
 
 def _value(option: click.Option, entry: Entry, file: SettingsFile) -> Any:
@@ -121,7 +121,7 @@ def _text(name: str, value: Value) -> str:
 def _resolved(option: click.Option, text: str, file: SettingsFile) -> str:
     """Paths on this computer are relative to the file; ``~/`` is the home folder, which no shell expands here."""
     if isinstance(option.type, click.Path):
-        return _from_folder(text, file)
+        return text if text == "-" and option.type.allow_dash else _from_folder(text, file)
     split = getattr(option.type, "split_path", None)  # an option's text may hold a path among other things
     if split is None:
         return text

@@ -46,7 +46,7 @@ def show(context: click.Context, origin: bool, form: str, words: tuple[str, ...]
 @contextlib.contextmanager
 def _run_context(context: click.Context, words: tuple[str, ...]) -> Iterator[click.Context]:
     """The context of `run` with these words and some model, its values checked. Raises UsageError."""
-    with run_module.command.make_context("run", [*words, "--", "MODEL"], parent=context) as run_context:
+    with run_module.command.make_context("run", [*words, "--", "MODEL"], parent=context.find_root()) as run_context:
         with configured.explaining(run_context):
             run_module.settings(run_context.params)
         yield run_context

@@ -36,6 +36,7 @@ class Loaded:
 
     file: SettingsFile | None = None
     places: dict[str, Place] = field(default_factory=dict)
+    hidden: dict[str, object] = field(default_factory=dict)  # values that the command's function does not take
 
 
 class ConfiguredCommand(click.Command):
@@ -50,6 +51,9 @@ class ConfiguredCommand(click.Command):
         for parameter in self.params:
             if isinstance(parameter, click.Option) and (tells_results or parameter.name != "form"):
                 parameter.envvar = variables(parameter)
+        self._hidden = [parameter for parameter in self.params if not parameter.expose_value]
+        for parameter in self._hidden:
+            parameter.expose_value = True
         # First of all eager options, so that the others find what the file says.
         self.params.insert(0, _config_option())
 
@@ -61,6 +65,9 @@ class ConfiguredCommand(click.Command):
             if origin is None or error.param is None:
                 raise
             raise UsageError(f"{origin}: {_option(error.param)}: {error.message}", hints=_hints(ctx, error)) from error
+        for parameter in self._hidden:
+            name = parameter.name or ""
+            ctx.meta[_META].hidden[name] = ctx.params.pop(name, None)
         _leave_to_variables(ctx)
         _let_flags_win(ctx)
         return rest
@@ -175,9 +182,8 @@ def setting_name(parameter: click.Option) -> str:
 
 def value_of(context: click.Context, option: click.Option) -> object:
     """The value of an option; of one that has no parameter in the command's function, too."""
-    if option.name in context.params:
-        return context.params[option.name]
-    return option.consume_value(context, {})[0]
+    name = option.name or ""
+    return context.params[name] if name in context.params else context.meta[_META].hidden.get(name)
 
 
 def loaded_file(context: click.Context) -> SettingsFile | None:

@@ -39,11 +39,12 @@ def _apply(function: F, decorators: list[Callable[[F], F]]) -> F:
     return function
 
 
-def _use_socs(context: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+def _use_socs(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
     if value is not None:
         from heapprof_cli import socs
 
         socs.use(value)
+    return value
 
 
 def socs_option(function: F) -> F:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -139,10 +140,7 @@ def _text(content: bytes, file: str) -> str:
 
 
 def _shown(path: Path) -> str:
-    """The file as errors name it: as it was named, or from the working directory."""
-    try:
-        return clean(
-            os.path.relpath(path) if path.is_absolute() and path.name in (*NAMES, PYPROJECT) else str(path), 300
-        )
-    except OSError:
-        return clean(str(path), 300)
+    """The file as errors name it: as it was named or, if that is shorter, from the working directory."""
+    with contextlib.suppress(OSError, ValueError):
+        return clean(min(str(path), os.path.relpath(path), key=len), 300)
+    return clean(str(path), 300)

@@ -44,8 +44,11 @@ def _table(content: dict[str, Any], text: str, file: str) -> Table | None:
 
 def _syntax(message: str, text: str, file: str) -> Exception:
     found = _WHERE.search(message)
-    line, column = (int(found[1]), int(found[2])) if found and found[1] else (text.count("\n") + 1, 1)
-    return wrong(Place(file, line, column), f"no TOML: {clean(_WHERE.sub('', message), 200)}")
+    if found and found[1]:
+        place = Place(file, int(found[1]), int(found[2]))
+    else:  # at the end of the text
+        place = Place(file, text.count("\n") + 1, len(text) - text.rfind("\n"))
+    return wrong(place, f"no TOML: {clean(_WHERE.sub('', message), 200)}")
 
 
 class _Reader:

@@ -65,7 +65,7 @@ class _Reader:
         if depth > DEEPEST:
             raise wrong(place, f"nested deeper than {DEEPEST} levels", _FORM)
         if isinstance(event, yaml.ScalarEvent):
-            empty = event.style is None and event.value in _NULLS
+            empty = not event.style and event.value in _NULLS
             return Scalar(None if empty else check_text(event.value, place), place)
         if isinstance(event, yaml.SequenceStartEvent):
             return Items(tuple(self._items(depth)), place)

@@ -108,7 +108,8 @@ def test_config_show_tells_mistakes(heapprof: Callable[..., Ended], tmp_path: Pa
 def test_without_a_file_nothing_is_imported_for_it(tmp_path: Path) -> None:
     program = (
         "import sys\nfrom heapprof_cli.cli.main import run\ncode = run(['run', '--dry-run', 'absent.bin'])\n"
-        "print([m for m in sys.modules if m.endswith(('yaml_file', 'toml_file', 'toml_places', 'applying', 'tomllib'))])"
+        "late = ('yaml_file', 'toml_file', 'toml_places', 'applying', 'tomllib')\n"
+        "print([name for name in sys.modules if name.endswith(late)])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

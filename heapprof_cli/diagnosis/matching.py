@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from heapprof_cli.diagnosis.codes import one_form
 from heapprof_cli.diagnosis.prefixes import message_of
 from heapprof_cli.diagnosis.records import Line
 from heapprof_cli.diagnosis.rules import Rule
-from heapprof_cli.diagnosis.scanning import Candidate, Scanner, squeezed
+from heapprof_cli.diagnosis.scanning import Candidate, Scanner, Wanted, squeezed
 from heapprof_cli.text import clean, decode
 
 _MESSAGE_LIMIT = 2048
@@ -49,15 +48,8 @@ class Matcher:
     """Takes candidate lines of one file after the other, and remembers what the rules found."""
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
-        self._by_word: dict[bytes, list[Rule]] = defaultdict(list)
-        own = set()
-        for rule in rules.values():
-            for word in rule.words:
-                self._by_word[squeezed(word.encode())].append(rule)
-                if rule.origin == "user":
-                    own.add(squeezed(word.encode()))
-        self._order = {name: index for index, name in enumerate(rules)}
-        self.scanner = Scanner(self._by_word, own)
+        self._rules = rules
+        self.scanner = Scanner(_wanted(rule) for rule in rules.values() if rule.words)
         self._progress: dict[str, list[Line]] = {}
         self._cache: dict[tuple[str, str], _Meaning] = {}
         self.hits: dict[str, Hits] = {}
@@ -74,7 +66,7 @@ class Matcher:
         if _CONTROLS.search(text):
             text = clean(text, _MESSAGE_LIMIT * 2)
         message = message_of(text)[:_MESSAGE_LIMIT]
-        meaning = self._meaning(text, message, candidate.words)
+        meaning = self._meaning(text, message, candidate.ids)
         if not (meaning.rules or meaning.steps or meaning.error):
             return
         line = Line(candidate.number, clean(text, _SHOWN), file)
@@ -104,19 +96,18 @@ class Matcher:
         self._progress[rule.id] = so_far
         return False
 
-    def _meaning(self, text: str, message: str, words: tuple[bytes, ...]) -> _Meaning:
+    def _meaning(self, text: str, message: str, ids: tuple[str, ...]) -> _Meaning:
         prefix = text[: len(text) - len(message)] if text.endswith(message) else text
         key = (message, re.sub(r"\d+", "", prefix))
         found = self._cache.get(key)
         if found is None:
             if len(self._cache) >= _CACHED:
                 self._cache.clear()
-            found = self._cache[key] = self._read(text, one_form(message), words)
+            found = self._cache[key] = self._read(text, one_form(message), ids)
         return found
 
-    def _read(self, text: str, message: str, words: tuple[bytes, ...]) -> _Meaning:
-        wanted = {rule.id: rule for word in words for rule in self._by_word[word]}
-        rules = sorted(wanted.values(), key=lambda rule: self._order[rule.id])
+    def _read(self, text: str, message: str, ids: tuple[str, ...]) -> _Meaning:
+        rules = [self._rules[name] for name in ids]
         matching = [rule for rule in rules if _matches(rule, text, message)]
         if any(rule.role == "harmless" for rule in matching):
             return _Meaning(tuple(rule for rule in matching if rule.role == "signal"))
@@ -128,6 +119,11 @@ class Matcher:
         ]
         error = any(rule.role == "error" for rule in matching)
         return _Meaning(tuple(rule for rule in matching if rule.role != "error"), tuple(steps), error)
+
+
+def _wanted(rule: Rule) -> Wanted:
+    words, also = (tuple(squeezed(word.encode()) for word in some) for some in (rule.words, rule.also))
+    return Wanted(rule.id, words, also, rule.origin == "user")
 
 
 def _matches(rule: Rule, text: str, message: str) -> bool:

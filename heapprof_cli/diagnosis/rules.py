@@ -43,7 +43,8 @@ class Rule:
 
     ``role``: a *cause* tells why, an *effect* is mostly the tail of a chain (4000, 1008, 14001), an *aside* is weaker
     still; a *signal* is only remembered, *harmless* lines count for nothing, *error* is what unknown errors look like.
-    ``words``: literals in lower case, one of which every matching line holds. ``sequence``: patterns that must come in
+    ``words``: literals in lower case, one of which every matching line holds, and one of ``also`` where that is given.
+    ``sequence``: patterns that must come in
     this order within ``within`` lines. ``context``: must be found in the whole line, prefix included.
     ``explained_by``: stages or ids of findings that this one is only a consequence of. ``before``: what must have been
     seen earlier.
@@ -52,6 +53,7 @@ class Rule:
     id: str
     role: str
     words: tuple[str, ...]
+    also: tuple[str, ...]
     patterns: tuple[re.Pattern[str], ...]
     causes: tuple[Cause, ...] = ()
     sequence: tuple[re.Pattern[str], ...] = ()

@@ -25,12 +25,21 @@ _GATES = (
 )  # fmt: skip
 
 
+class Wanted(NamedTuple):
+    """What is looked for: lines that hold one of ``words`` and, where there are any, one of ``also`` (squeezed)."""
+
+    id: str
+    words: tuple[bytes, ...]
+    also: tuple[bytes, ...] = ()
+    own_gates: bool = False
+
+
 class Candidate(NamedTuple):
-    """A line that holds one of the words asked for: its number from 1, its bytes (at most LINE_LIMIT), the words."""
+    """A line that may be of what is looked for: its number from 1, its bytes (at most LINE_LIMIT), those ids."""
 
     number: int
     data: bytes
-    words: tuple[bytes, ...]
+    ids: tuple[str, ...]
 
 
 def squeezed(data: bytes) -> bytes:
@@ -39,16 +48,18 @@ def squeezed(data: bytes) -> bytes:
 
 
 class Scanner:
-    """Goes through blocks of a log for squeezed ``words``; ``lines`` counts those that it has seen.
+    """Goes through blocks of a log for what is ``wanted``; ``lines`` counts those that it has seen."""
 
-    ``own_gates``: words that count on lines without any gate, too.
-    """
-
-    def __init__(self, words: Iterable[bytes], own_gates: Iterable[bytes] = ()) -> None:
-        self._words = sorted(set(words))
+    def __init__(self, wanted: Iterable[Wanted]) -> None:
+        self._wanted = tuple(wanted)
+        self._by_word: dict[bytes, list[int]] = {}
+        for index, entry in enumerate(self._wanted):
+            for word in entry.words:
+                self._by_word.setdefault(word, []).append(index)
         base = [gate.encode() for gate in _GATES]
-        self._gates = [*base, *(word for word in sorted(set(own_gates)) if not any(gate in word for gate in base))]
-        self._known: dict[bytes, tuple[bytes, ...]] = {}
+        own = {word for entry in self._wanted if entry.own_gates for word in entry.words}
+        self._gates = [*base, *(word for word in sorted(own) if not any(gate in word for gate in base))]
+        self._known: dict[bytes, tuple[str, ...]] = {}
         self.lines = 0
 
     def candidates(self, blocks: Iterable[bytes]) -> Iterator[Candidate]:
@@ -70,14 +81,14 @@ class Scanner:
         before, number, at = 0, self.lines, 0
         for start in sorted(self._starts(thin)):
             end = thin.find(b"\n", start)
-            words = self._words_in(thin[start : min(end, start + LINE_LIMIT)])
-            if words:
+            ids = self._ids_for(thin[start : min(end, start + LINE_LIMIT)])
+            if ids:
                 skipped = thin.count(b"\n", before, start)
                 number, before = number + skipped, start
                 for _ in range(skipped):
                     at = data.find(b"\n", at) + 1
                 stop = data.find(b"\n", at)
-                yield Candidate(number + 1, data[at : min(stop, at + LINE_LIMIT)], words)
+                yield Candidate(number + 1, data[at : min(stop, at + LINE_LIMIT)], ids)
         self.lines += data.count(b"\n")
 
     def _starts(self, thin: bytes) -> set[int]:
@@ -93,10 +104,14 @@ class Scanner:
                 position = find(gate, find(b"\n", position))
         return starts
 
-    def _words_in(self, line: bytes) -> tuple[bytes, ...]:
+    def _ids_for(self, line: bytes) -> tuple[str, ...]:
         found = self._known.get(line)
         if found is None:
             if len(self._known) >= _CACHED:
                 self._known.clear()
-            found = self._known[line] = tuple(word for word in self._words if word in line)
+            indexes = {index for word, indexes in self._by_word.items() if word in line for index in indexes}
+            entries = (self._wanted[index] for index in sorted(indexes))
+            found = self._known[line] = tuple(
+                e.id for e in entries if not e.also or any(word in line for word in e.also)
+            )
         return found

@@ -14,10 +14,10 @@ from heapprof_cli.errors import UsageError
 from heapprof_cli.text import clean
 
 FORM = "the form of a rule is described in docs/diagnosis.md"
-_MATCHING = ("id", "words", "any", "sequence", "within", "context", "unless", "before", "seen", "absent", "run")
+_MATCHING = ("id", "words", "also", "any", "sequence", "within", "context", "unless", "before", "seen", "absent", "run")
 _CAUSE = ("stage", "certainty", "cause", "fix", "tells_apart", "likely_if")
 _RULE = (*_MATCHING, "role", "explained_by", "examples", "sources", "causes", *_CAUSE)
-_OTHER = ("id", "words", "any", "context", "unless", "examples")
+_OTHER = ("id", "words", "also", "any", "context", "unless", "examples")
 _ID = re.compile(r"[a-z0-9][a-z0-9.-]{1,60}")
 
 
@@ -45,7 +45,8 @@ def rule_of(entry: object, place_name: str, role: str | None, origin: str) -> Ru
     rule = Rule(
         id=name,
         role=str(chosen),
-        words=_words(fields, place),
+        words=_words(fields, "words", place),
+        also=_words(fields, "also", place),
         patterns=_patterns(fields, "any", place),
         sequence=_patterns(fields, "sequence", place),
         within=_within(fields, place),
@@ -89,11 +90,11 @@ def _texts(fields: Mapping[str, object], key: str, place: _Place) -> tuple[str, 
     return tuple(value)
 
 
-def _words(fields: Mapping[str, object], place: _Place) -> tuple[str, ...]:
-    words = _texts(fields, "words", place)
+def _words(fields: Mapping[str, object], key: str, place: _Place) -> tuple[str, ...]:
+    words = _texts(fields, key, place)
     for word in words:
-        if word != word.lower() or len(squeezed(word.encode())) < 3 or "\n" in word:
-            raise place.fail(f"word {word!r}: must have three or more characters that are no digits, in lower case")
+        if word != word.lower() or len(squeezed(word.encode())) < 2 or "\n" in word:
+            raise place.fail(f"word {word!r}: must have two or more characters that are no digits, in lower case")
     return words
 
 

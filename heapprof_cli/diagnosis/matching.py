@@ -123,7 +123,7 @@ class Matcher:
 
 def _wanted(rule: Rule) -> Wanted:
     words, also = (tuple(squeezed(word.encode()) for word in some) for some in (rule.words, rule.also))
-    return Wanted(rule.id, words, also, rule.origin == "user")
+    return Wanted(rule.id, words, also, own_gates=rule.origin == "user", alone=rule.role != "harmless")
 
 
 def _matches(rule: Rule, text: str, message: str) -> bool:

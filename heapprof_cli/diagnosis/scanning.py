@@ -26,12 +26,16 @@ _GATES = (
 
 
 class Wanted(NamedTuple):
-    """What is looked for: lines that hold one of ``words`` and, where there are any, one of ``also`` (squeezed)."""
+    """What is looked for: lines that hold one of ``words`` and, where there are any, one of ``also`` (squeezed).
+
+    ``own_gates``: its words count on lines without any gate, too. ``alone``: a line counts for it alone.
+    """
 
     id: str
     words: tuple[bytes, ...]
     also: tuple[bytes, ...] = ()
     own_gates: bool = False
+    alone: bool = True
 
 
 class Candidate(NamedTuple):
@@ -110,8 +114,11 @@ class Scanner:
             if len(self._known) >= _CACHED:
                 self._known.clear()
             indexes = {index for word, indexes in self._by_word.items() if word in line for index in indexes}
-            entries = (self._wanted[index] for index in sorted(indexes))
-            found = self._known[line] = tuple(
-                e.id for e in entries if not e.also or any(word in line for word in e.also)
-            )
+            entries = [
+                entry
+                for entry in (self._wanted[index] for index in sorted(indexes))
+                if not entry.also or any(word in line for word in entry.also)
+            ]
+            telling = any(entry.alone for entry in entries)
+            found = self._known[line] = tuple(entry.id for entry in entries) if telling else ()
         return found

@@ -53,12 +53,14 @@ def measure(models: tuple[str | PathLike[str], ...], options: dict[str, object])
     import click
 
     from heapprof_cli.cli import options as cli_options
+    from heapprof_cli.cli.main import cli
     from heapprof_cli.cli.run import command
     from heapprof_cli.errors import HeapprofError
     from heapprof_cli.session import measure as measured
 
     try:
-        with command.make_context("heapprof run", [*_words(options), "--", *map(str, models)]) as context:
+        whole = click.Context(cli, info_name="heapprof")  # a settings file is checked against all commands
+        with command.make_context("run", [*_words(options), "--", *map(str, models)], parent=whole) as context:
             values = context.params
             server = cli_options.server_address(values["host"], values["adb_port"])
             settings = cli_options.run_settings(values["models"], server, values, values["soc"])

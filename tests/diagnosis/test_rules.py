@@ -1,4 +1,4 @@
-"""The catalogue: every rule knows its examples, in whatever dress a log writes them; good logs stay without findings."""
+"""The catalogue: every rule knows its examples, in whatever dress a log writes them; good logs give none."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ def _numbers_changed(line: str, chosen: random.Random) -> str:
     line = re.sub(r"\b(SM8)\d{3}\b", lambda m: f"{m[1]}{chosen.choice(('350', '550', '650', '850'))}", line)
     line = re.sub(r"(libQnnHtpV)\d\d", lambda m: f"{m[1]}{chosen.choice((68, 69, 73, 75, 79, 81))}", line)
     line = re.sub(r"/data/local/tmp/(?=\w)", lambda m: f"/data/local/tmp/f{chosen.randrange(10**6)}/", line)
-    line = re.sub(r"\b(pid|tid|fd:|length:|of size|handle) \d+\b", lambda m: f"{m[1]} {chosen.randrange(7, 10**8)}", line)
+    line = re.sub(
+        r"\b(pid|tid|fd:|length:|of size|handle) \d+\b", lambda m: f"{m[1]} {chosen.randrange(7, 10**8)}", line
+    )
     return re.sub(r"(\.c{1,2}(?:pp)?:)\d+", lambda m: f"{m[1]}{chosen.randrange(9, 9999)}", line)
 
 
@@ -84,7 +86,15 @@ def _forms(code: int) -> Iterator[str]:
         yield from (str(code), hex(code), f"0x{code:08X}", f"-{code}", f"0x{0x8000_0000 | code:x}", qnn[code])
     else:
         signed = code - (1 << 32)
-        yield from (hex(code), f"0x{code:X}", str(code), str(signed), f"0x{code & 0xFFFF:x}", f"{code:x}", fastrpc[code])
+        yield from (
+            hex(code),
+            f"0x{code:X}",
+            str(code),
+            str(signed),
+            f"0x{code & 0xFFFF:x}",
+            f"{code:x}",
+            fastrpc[code],
+        )
         yield f"0xffffffff{code:08x}"
 
 
@@ -97,7 +107,7 @@ def test_a_code_is_one_thing_in_every_form(code: int) -> None:
 
 def test_codes_in_messages_in_every_form() -> None:
     asked: list[tuple[int, Callable[[str], str], str]] = [
-        (14001, "[ERROR] [Qnn ExecuTorch]: Failed to create device_handle for Backend ID 6, error={}".format, "skel-load-chain"),
+        (14001, "[Qnn ExecuTorch]: Failed to create device_handle for Backend ID 6, error={}".format, "skel-load-chain"),
         (5005, "<E> Failed to create context from binary with err {}".format, "context-create"),
         (1002, "<E> Failed to initialize graph with id 2, err {}".format, "error-1002"),
         (0x80000406, "<E> DspTransport.openSession qnn_open failed, {}".format, "skel-unable-to-load"),
@@ -128,7 +138,7 @@ def test_facts_of_the_run_speak_where_the_log_does_not() -> None:
 
 
 def test_facts_of_the_run_rank_causes() -> None:
-    line = "[ERROR] \"Could not create context from binary for context index = 0 : err 5005\""
+    line = '[ERROR] "Could not create context from binary for context index = 0 : err 5005"'
     assert explain([line]).findings[0].stage == "context_binary_version"
     other = RunFacts(htp_arch=75, model_htp_arch=81)
     found = explain([line], other).findings[0]

@@ -107,7 +107,7 @@ def test_a_code_is_one_thing_in_every_form(code: int) -> None:
 
 def test_codes_in_messages_in_every_form() -> None:
     asked: list[tuple[int, Callable[[str], str], str]] = [
-        (14001, "[Qnn ExecuTorch]: Failed to create device_handle for Backend ID 6, error={}".format, "skel-load-chain"),
+        (14001, "[Qnn ExecuTorch]: Failed to create device_handle for ID 6, error={}".format, "skel-load-chain"),
         (5005, "<E> Failed to create context from binary with err {}".format, "context-create"),
         (1002, "<E> Failed to initialize graph with id 2, err {}".format, "error-1002"),
         (0x80000406, "<E> DspTransport.openSession qnn_open failed, {}".format, "skel-unable-to-load"),

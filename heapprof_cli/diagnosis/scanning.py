@@ -21,7 +21,7 @@ _GATES = (
     " elf", "undefined", "no snapdragon", "missing", "dsp", "memory usage", "unresolved", "no device", "no space",
     "file busy", "a directory", "bit instead", " fault", "illegal", "out of memory", "newer context", "broken",
     "profiling", "profile handle", "no permission", "refused", "connection reset", "malformed", "corrupt",
-    "truncated", "skel", "lowmemory", "unexpected", "graph fin", "disconnected", "stale",
+    "truncated", "skel", "lowmemory", "unexpected", "graph fin", "disconnected", "stale", "could not", "unrecognized",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from heapprof_cli.cli import configured
+from heapprof_cli.cli import configured, options
 from heapprof_cli.cli import run as run_module
 from heapprof_cli.cli.invocation import Invocation
 from heapprof_cli.cli.main import cli
@@ -32,10 +32,12 @@ def parse(*words: str, command: str = "run") -> Parsed:
     chosen = cli.get_command(root, command)
     assert chosen is not None
     with chosen.make_context(command, [*words, "--", "m.bin"], parent=root) as context, configured.explaining(context):
-        settings = run_module.settings(context.params)
-        options = [each for each in chosen.params if isinstance(each, click.Option) and each.name != "config"]
-        values = {each.name or "": configured.value_of(context, each) for each in options}
-        return Parsed(replace(settings, origins={}), values, dict(settings.origins))
+        values = context.params
+        server = options.server_address(values["host"], values["adb_port"])
+        settings = options.run_settings(values["models"], server, values, values["soc"], measures=command == "run")
+        chosen_options = [each for each in chosen.params if isinstance(each, click.Option) and each.name != "config"]
+        given = {each.name or "": configured.value_of(context, each) for each in chosen_options}
+        return Parsed(replace(settings, origins={}), given, dict(settings.origins))
 
 
 def run_options() -> list[click.Option]:

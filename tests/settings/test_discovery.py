@@ -106,10 +106,10 @@ def test_a_named_file_must_be_there(name: str, word: str, folder: Path, monkeypa
 
 
 def test_a_section_is_for_its_command_and_counts_more(folder: Path) -> None:
-    (folder / "heapprof.yaml").write_text("runs: 2\nrun:\n  runs: 3\ndoctor:\n  runs: 4\nclean:\n")
-    assert parse().settings.runs == 3
-    assert parse().origins["runs"] == "heapprof.yaml:3"
-    assert parse(command="doctor").settings.runs == 4
+    (folder / "heapprof.yaml").write_text("timeout: 2\nrun:\n  timeout: 3\ndoctor:\n  timeout: 4\nclean:\n")
+    assert parse().settings.timeout == 3
+    assert parse().origins["timeout"] == "heapprof.yaml:3"
+    assert parse(command="doctor").settings.timeout == 4
 
 
 def test_paths_are_relative_to_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

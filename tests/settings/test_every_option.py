@@ -22,7 +22,12 @@ TEXTS = {
 }
 OTHER_TEXTS = ("1", "2", "3")
 # What an option needs beside it.
-BESIDE = {"--warm-up-cycles": ["--cycles", "99"]}
+BESIDE = {
+    "--warm-up-cycles": ["--cycles", "99"],
+    "--max-leak-per-cycle": ["--cycles", "99"],
+    "--max-growth": ["--baseline", "b.json"],
+    "--require-baseline": ["--baseline", "b.json"],
+}
 
 OPTIONS = pytest.mark.parametrize("option", run_options(), ids=long_name)
 

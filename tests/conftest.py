@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -20,6 +21,12 @@ from heapprof_cli.virtual import VirtualPhone
 
 MODELS = Path(__file__).parent / "models"
 TARGET = "linux-x86_64"
+
+# Tests started in the background (`nohup`, `&`) inherit signals that are ignored, and so would the commands under
+# test, which keep to that: no Ctrl-C would ever reach them.
+for _number, _default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _default)
 
 
 @dataclass(frozen=True)

@@ -123,9 +123,9 @@ def build_root(
         libc.mount("tmpfs", str(root / "data"), "tmpfs", libc.MS_NOSUID, f"mode=771,size={options.size}")
     os.close(data)
     make_data(root / "data", options.mount_flags)
-    _make_files(root, files or {})
     libc.pivot_root(str(root), str(root / ".old"))
     os.chdir("/")
+    _make_files(files or {})
 
 
 def finish_root() -> None:
@@ -145,10 +145,13 @@ def mount_proc(boot_id: str) -> None:
     libc.mount(BOOT_ID, "/proc/sys/kernel/random/boot_id", None, libc.MS_BIND)
 
 
-def _make_files(root: Path, files: Mapping[str, tuple[str, int]]) -> None:
+def _make_files(files: Mapping[str, tuple[str, int]]) -> None:
+    """Files of the phone whose root this process has: its links lead to the computer's programs, which stay as they
+    are, read-only, and are replaced here, not written through."""
     for path, (text, mode) in files.items():
-        place = root / path.lstrip("/")
+        place = Path("/", path)
         place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
         place.write_text(text, "utf-8")
         place.chmod(mode)
 

@@ -277,6 +277,24 @@ def test_further_files_variables_and_a_data_that_executes_nothing() -> None:
         assert adb.shell(script).endswith("126\n")
 
 
+def test_a_further_file_replaces_a_program_and_leaves_the_computer_s() -> None:
+    script = ("#!/system/bin/sh\necho aarch64\n", 0o755)
+    with VirtualPhone(files={"/system/bin/uname": script}) as phone:
+        needs_namespaces(phone)
+        assert Adb(phone).shell("uname -m") == "aarch64\n"
+        tools = [Path(os.path.realpath(path)) for path in ("/bin/uname", "/usr/bin/toybox") if Path(path).exists()]
+        assert tools and all(b"echo aarch64" not in tool.read_bytes() for tool in tools)
+
+
+def test_a_further_file_within_the_computer_s_own_folders_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(VirtualPhoneError, match=r"Read-only file system|private root"),
+        VirtualPhone(private_root=True, files={"/usr/bin/heapprof-test": ""}),
+    ):
+        pass
+    assert not Path("/usr/bin/heapprof-test").exists()
+
+
 def test_no_further_files_without_a_private_root() -> None:
     with (
         pytest.raises(VirtualPhoneError, match="without a private root"),

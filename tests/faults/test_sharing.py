@@ -34,6 +34,14 @@ def running(on: OnPhone) -> None:
     wait_until(lambda: bool(runners(on.phone)), "the runner never started")
 
 
+def measured_before(on: OnPhone) -> None:
+    """Wait until the phone holds the first of the two numbers."""
+    wait_until(
+        lambda: any(b"before_bytes" in file.read_bytes() for file in Path(on.phone.root).rglob("status_*.json")),
+        "the first number was never written",
+    )
+
+
 def kill_a_holder(on: OnPhone, home: Path, libs: Path, model: Path) -> None:
     """Somebody measures, and dies without a chance to clean up: the lease and a run's folder stay."""
     run = start(on, home, libs, model)
@@ -177,7 +185,7 @@ def test_a_pulled_cable_ends_the_runner(
 ) -> None:
     before, after = unique_numbers("cable")
     run = start(own, tmp_path, standin(before=before, after=after, hang_stage="execute"), model)
-    running(own)
+    measured_before(own)
     own.phone.go_offline(1.0)
     wait_until(lambda: not runners(own.phone), "the runner outlived the cable")
     done = run.ended()

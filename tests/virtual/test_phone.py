@@ -165,12 +165,13 @@ sys.stdin.read()
 @pytest.mark.parametrize("private", [None, False])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_survives_a_killed_owner(number: signal.Signals, private: bool | None) -> None:
+    sleep = f"sleep 306.{os.getpid()}"  # tests run side by side: each knows its own
     owner = python("-c", HOLD.replace("PRIVATE", str(private)))
     assert owner.stdout is not None
     server, pid, root, adb, port, serial = owner.stdout.readline().decode().split()
     home = home_of(int(server))
     subprocess.run(
-        [adb, "-P", port, "-s", serial, "shell", "setsid sleep 306 </dev/null >/dev/null 2>&1 &"],
+        [adb, "-P", port, "-s", serial, "shell", f"setsid {sleep} </dev/null >/dev/null 2>&1 &"],
         check=True,
         timeout=20,
     )
@@ -178,7 +179,7 @@ def test_nothing_survives_a_killed_owner(number: signal.Signals, private: bool |
     owner.communicate(timeout=20)
     eventually(lambda: not exists(int(server)) and not exists(int(pid)))
     eventually(lambda: not Path(root).exists() and not home.exists())
-    assert "sleep 306" not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert sleep not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
 
 
 def test_the_command_line() -> None:

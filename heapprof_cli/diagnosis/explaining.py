@@ -33,6 +33,6 @@ def explain_files(
         for candidate in matcher.scanner.candidates(opened()):
             matcher.take(candidate, name)
         read += matcher.scanner.lines
-    return Explanation(
-        findings(rules, matcher.hits, run or RunFacts()), tuple(matcher.unknown), matcher.unknown_count, read
-    )
+    passed_over = matcher.passed_over + matcher.scanner.passed_over
+    found = findings(rules, matcher.hits, run or RunFacts())
+    return Explanation(found, tuple(matcher.unknown), matcher.unknown_count, read, passed_over)

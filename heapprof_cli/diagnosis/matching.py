@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from heapprof_cli.diagnosis.codes import one_form
 from heapprof_cli.diagnosis.prefixes import message_of
 from heapprof_cli.diagnosis.records import Line
+from heapprof_cli.diagnosis.repeats import Candidate
 from heapprof_cli.diagnosis.rules import Rule
-from heapprof_cli.diagnosis.scanning import Candidate, Scanner, Wanted, squeezed
+from heapprof_cli.diagnosis.scanning import Scanner, Wanted, squeezed
 from heapprof_cli.text import clean, decode
 
 _MESSAGE_LIMIT = 2048
@@ -18,18 +19,18 @@ _SHOWN = 400
 _MOST_LINES = 20
 _MOST_UNKNOWN = 50
 _CACHED = 4096
+# Characters times rules that are searched in one explanation: some seconds, and far beyond what honest logs ask for.
+_MOST_WORK = 15_000_000
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @dataclass
 class Hits:
-    """Where a rule was found: its first lines, and how many there were."""
+    """Where a rule was found: its first lines."""
 
     lines: list[Line] = field(default_factory=list)
-    count: int = 0
 
     def add(self, *lines: Line) -> None:
-        self.count += 1
         for line in lines:
             if len(self.lines) < _MOST_LINES and line not in self.lines:
                 self.lines.append(line)
@@ -55,6 +56,8 @@ class Matcher:
         self.hits: dict[str, Hits] = {}
         self.unknown: list[Line] = []
         self.unknown_count = 0
+        self.passed_over = 0
+        self._work = 0
 
     def start_file(self) -> None:
         """Sequences don't go from one file into the next."""
@@ -67,6 +70,9 @@ class Matcher:
             text = clean(text, _MESSAGE_LIMIT * 2)
         message = message_of(text)[:_MESSAGE_LIMIT]
         meaning = self._meaning(text, message, candidate.ids)
+        if meaning is None:
+            self.passed_over += candidate.times
+            return
         if not (meaning.rules or meaning.steps or meaning.error):
             return
         line = Line(candidate.number, clean(text, _SHOWN), file)
@@ -78,7 +84,7 @@ class Matcher:
         for rule, step in meaning.steps:
             known = self._step(rule, step, line) or known
         if meaning.error and not known:
-            self.unknown_count += 1
+            self.unknown_count += candidate.times
             if len(self.unknown) < _MOST_UNKNOWN:
                 self.unknown.append(line)
 
@@ -96,11 +102,15 @@ class Matcher:
         self._progress[rule.id] = so_far
         return False
 
-    def _meaning(self, text: str, message: str, ids: tuple[str, ...]) -> _Meaning:
+    def _meaning(self, text: str, message: str, ids: tuple[str, ...]) -> _Meaning | None:
+        """What the line tells, or None when so much was looked at that no more will be."""
         prefix = text[: len(text) - len(message)] if text.endswith(message) else text
         key = (message, re.sub(r"\d+", "", prefix))
         found = self._cache.get(key)
         if found is None:
+            self._work += len(message) * len(ids)
+            if self._work > _MOST_WORK:
+                return None
             if len(self._cache) >= _CACHED:
                 self._cache.clear()
             found = self._cache[key] = self._read(text, one_form(message), ids)

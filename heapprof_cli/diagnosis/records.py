@@ -71,13 +71,15 @@ class Finding:
 class Explanation:
     """The findings, the first one being the likeliest cause; then error lines that no rule knows (the first 50).
 
-    ``unknown_count`` counts all of those; ``lines_read`` the lines of the log.
+    ``unknown_count`` counts all of those; ``lines_read`` the lines of the log; ``passed_over`` those that may have told
+    something but were not looked at, because the log asked for more work than any honest one.
     """
 
     findings: tuple[Finding, ...] = ()
     unknown_errors: tuple[Line, ...] = ()
     unknown_count: int = 0
     lines_read: int = 0
+    passed_over: int = 0
 
 
 @dataclass(frozen=True)

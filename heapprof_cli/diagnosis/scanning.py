@@ -1,17 +1,26 @@
 """Finds the few lines of a big log that may matter, at the speed of a plain text search.
 
-Blocks are *squeezed* first: lower case, without digits. A *gate* is a literal that every telling line holds; gates are
-searched in whole blocks. A line with a gate is looked up by its squeezed text, which it shares with all lines that
-differ in numbers only, so that nearly every line of an ordinary log is judged by one look into a table.
+Blocks are *squeezed* first: lower case, without digits. What is left of a line is its *form*, which it shares with all
+lines that differ in numbers only, so that nearly every line of an ordinary log is judged by one look into a table. New
+forms are searched all at once for *gates*: literals of which every telling line holds one. The few that hold one are
+searched for the words of rules, after their hexadecimal numbers have lost their letters, too.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from heapprof_cli.diagnosis.repeats import Candidate, Repeats
+
 LINE_LIMIT = 4096
-_CACHED = 8192
+_KNOWN_BYTES = 8 << 20
+# Bytes of different lines with gates that are searched for words in one log: seconds, and far beyond honest logs.
+_MOST_WORK = 4 << 20
+_HEXADECIMAL = re.compile(rb"x[a-f]+")
+_GRAM = 3
 _LOWER = bytes(range(256)).lower()
 _DIGITS = b"0123456789"
 # What the lines of failures (and the signals that rules ask for) have in common; the longer, the quicker to search.
@@ -38,12 +47,14 @@ class Wanted(NamedTuple):
     alone: bool = True
 
 
-class Candidate(NamedTuple):
-    """A line that may be of what is looked for: its number from 1, its bytes (at most LINE_LIMIT), those ids."""
+class _Telling(NamedTuple):
+    """What a form that holds a gate stands for: itself without hexadecimal letters, and for whom it counts."""
 
-    number: int
-    data: bytes
+    plain: bytes
     ids: tuple[str, ...]
+
+
+_NOT_LOOKED_AT = _Telling(b"", ())
 
 
 def squeezed(data: bytes) -> bytes:
@@ -51,25 +62,69 @@ def squeezed(data: bytes) -> bytes:
     return data.translate(_LOWER, _DIGITS)
 
 
+def _plain(form: bytes) -> bytes:
+    return _HEXADECIMAL.sub(b"x", form)
+
+
+class _Words:
+    """Which of many words a text holds: only those are searched whose rarest three bytes it has."""
+
+    def __init__(self, wanted: tuple[Wanted, ...]) -> None:
+        by_word: dict[bytes, list[int]] = {}
+        for index, entry in enumerate(wanted):
+            for word in entry.words:
+                by_word.setdefault(word, []).append(index)
+        common = Counter(gram for word in by_word for gram in _grams(word))
+        self._short = {word: indexes for word, indexes in by_word.items() if len(word) < _GRAM}
+        self._by_gram: dict[bytes, list[tuple[bytes, list[int]]]] = {}
+        for word, indexes in by_word.items():
+            if len(word) >= _GRAM:
+                rarest = min(sorted(_grams(word)), key=common.__getitem__)
+                self._by_gram.setdefault(rarest, []).append((word, indexes))
+        self._all = frozenset(self._by_gram)
+
+    def indexes_in(self, plain: bytes) -> list[int]:
+        """Who has a word in ``plain``, in order."""
+        found = {index for word, indexes in self._short.items() if word in plain for index in indexes}
+        for gram in self._all.intersection(_grams(plain)):
+            for word, indexes in self._by_gram[gram]:
+                if word in plain:
+                    found.update(indexes)
+        return sorted(found)
+
+
+def _grams(text: bytes) -> set[bytes]:
+    return {text[start : start + _GRAM] for start in range(len(text) - _GRAM + 1)}
+
+
 class Scanner:
-    """Goes through blocks of a log for what is ``wanted``; ``lines`` counts those that it has seen."""
+    """Goes through blocks of a log for what is ``wanted``.
+
+    ``lines`` counts those that it has seen, ``passed_over`` those with gates that came after the work was too much.
+    """
 
     def __init__(self, wanted: Iterable[Wanted]) -> None:
-        self._wanted = tuple(wanted)
-        self._by_word: dict[bytes, list[int]] = {}
-        for index, entry in enumerate(self._wanted):
-            for word in entry.words:
-                self._by_word.setdefault(word, []).append(index)
+        self._wanted = tuple(
+            entry._replace(words=tuple(map(_plain, entry.words)), also=tuple(map(_plain, entry.also)))
+            for entry in wanted
+        )
+        self._words = _Words(self._wanted)
         base = [gate.encode() for gate in _GATES]
         own = {word for entry in self._wanted if entry.own_gates for word in entry.words}
         self._gates = [*base, *(word for word in sorted(own) if not any(gate in word for gate in base))]
-        self._known: dict[bytes, tuple[str, ...]] = {}
+        self._known: dict[bytes, _Telling | None] = {}
+        self._by_plain: dict[bytes, _Telling | None] = {}
+        self._known_bytes = 0
+        self._work = 0
+        self._repeats = Repeats()
         self.lines = 0
+        self.passed_over = 0
 
     def candidates(self, blocks: Iterable[bytes]) -> Iterator[Candidate]:
         """The lines of ``blocks`` that may matter. What lies beyond LINE_LIMIT of a line is passed over."""
         rest = b""
         self.lines = 0
+        self._repeats = Repeats()
         for block in blocks:
             data = rest + block if rest else block
             end = data.rfind(b"\n") + 1
@@ -79,46 +134,62 @@ class Scanner:
             rest = rest[:LINE_LIMIT]  # of a line without an end only its head counts
         if rest:
             yield from self._whole_lines(rest + b"\n")
+        yield from self._repeats.rest()
 
     def _whole_lines(self, data: bytes) -> Iterator[Candidate]:
-        thin = squeezed(data)
-        before, number, at = 0, self.lines, 0
-        for start in sorted(self._starts(thin)):
-            end = thin.find(b"\n", start)
-            ids = self._ids_for(thin[start : min(end, start + LINE_LIMIT)])
-            if ids:
-                skipped = thin.count(b"\n", before, start)
-                number, before = number + skipped, start
-                for _ in range(skipped):
-                    at = data.find(b"\n", at) + 1
-                stop = data.find(b"\n", at)
-                yield Candidate(number + 1, data[at : min(stop, at + LINE_LIMIT)], ids)
-        self.lines += data.count(b"\n")
+        forms = squeezed(data).split(b"\n")[:-1]
+        if max(map(len, forms)) > LINE_LIMIT:
+            forms = [form[:LINE_LIMIT] for form in forms]
+        self._learn(forms)
+        known = self._known
+        telling = [(index, told) for index, form in enumerate(forms) if (told := known[form])]
+        if telling:
+            lines = data.split(b"\n")
+            for index, told in telling:
+                if told is _NOT_LOOKED_AT:
+                    self.passed_over += 1
+                    continue
+                candidate = Candidate(self.lines + index + 1, lines[index][:LINE_LIMIT], told.ids)
+                yield from self._repeats.pass_on(told.plain, candidate)
+        self.lines += len(forms)
 
-    def _starts(self, thin: bytes) -> set[int]:
+    def _learn(self, forms: Iterable[bytes]) -> None:
+        """Make all of ``forms`` known."""
+        if self._known_bytes > _KNOWN_BYTES:
+            self._known, self._by_plain, self._known_bytes = {}, {}, 0
+        new = list(set(forms).difference(self._known))
+        self._known_bytes += sum(map(len, new)) + 100 * len(new)
+        self._known.update(dict.fromkeys(new))
+        text = b"\n".join(new)
+        for start in self._starts(text):
+            end = text.find(b"\n", start)
+            form = text[start:end] if end >= 0 else text[start:]
+            self._known[form] = self._told_by(_plain(form))
+
+    def _starts(self, text: bytes) -> set[int]:
         """Where the lines with gates begin."""
         starts: set[int] = set()
-        find, rfind = thin.find, thin.rfind
+        find, rfind = text.find, text.rfind
         for gate in self._gates:
             position = find(gate)
             while position >= 0:
-                start = rfind(b"\n", 0, position) + 1
-                if position - start < LINE_LIMIT:
-                    starts.add(start)
-                position = find(gate, find(b"\n", position))
+                starts.add(rfind(b"\n", 0, position) + 1)
+                end = find(b"\n", position)
+                position = find(gate, end) if end >= 0 else -1
         return starts
 
-    def _ids_for(self, line: bytes) -> tuple[str, ...]:
-        found = self._known.get(line)
-        if found is None:
-            if len(self._known) >= _CACHED:
-                self._known.clear()
-            indexes = {index for word, indexes in self._by_word.items() if word in line for index in indexes}
-            entries = [
-                entry
-                for entry in (self._wanted[index] for index in sorted(indexes))
-                if not entry.also or any(word in line for word in entry.also)
-            ]
-            telling = any(entry.alone for entry in entries)
-            found = self._known[line] = tuple(entry.id for entry in entries) if telling else ()
-        return found
+    def _told_by(self, plain: bytes) -> _Telling | None:
+        if plain in self._by_plain:
+            return self._by_plain[plain]
+        self._work += len(plain)
+        if self._work > _MOST_WORK:
+            return _NOT_LOOKED_AT
+        self._known_bytes += len(plain)
+        entries = [
+            entry
+            for entry in (self._wanted[index] for index in self._words.indexes_in(plain))
+            if not entry.also or any(word in plain for word in entry.also)
+        ]
+        counts = any(entry.alone for entry in entries)
+        told = self._by_plain[plain] = _Telling(plain, tuple(entry.id for entry in entries)) if counts else None
+        return told

@@ -19,6 +19,7 @@ def explanation_json(explanation: Explanation) -> str:
         "unknown_errors": [_unknown(line) for line in explanation.unknown_errors],
         "unknown_error_count": explanation.unknown_count,
         "lines_read": explanation.lines_read,
+        "lines_passed_over": explanation.passed_over,
     }
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
 
@@ -71,6 +72,12 @@ def _lines(explanation: Explanation) -> Iterator[str]:
         yield f"{plural(explanation.unknown_count, 'error line')} that no rule knows:"
         for line in explanation.unknown_errors[:_SHOWN_LINES]:
             yield f"   {_place(line):>6} | {line.text}"
+    if explanation.passed_over:
+        yield ""
+        yield (
+            f"{plural(explanation.passed_over, 'line')} not looked at: no honest log asks for so much work; "
+            "explain the part around the failure alone"
+        )
 
 
 def _place(line: Line) -> str:

@@ -20,7 +20,7 @@ def skel_finding() -> str:
     return findings[0].id
 
 
-def test_a_failure_after_a_line_without_an_end_in_sight_is_found(skel_finding: str) -> None:
+def test_a_failure_after_lines_of_1_mb_is_found(skel_finding: str) -> None:
     long = "x" * (1 << 20)
     explained = explain(itertools.chain((long for _ in range(16)), [MISSING_SKEL]))
     assert explained.findings[0].id == skel_finding

@@ -24,8 +24,8 @@ _LONGEST_WORKSPACE = 200
 CHECK_NAMES = (
     "abi", "adb-versions", "adsp-path", "artifacts", "conditions", "dsp-users", "fastrpc", "fit", "free-space",
     "governor", "htp", "library-arch", "library-machine", "library-needs", "library-system", "model-arch",
-    "model-build", "model-file", "model-soc", "model-vtcm", "phone", "phone-busy", "phone-state", "qnn-builds", "soc",
-    "thermal", "unsigned-pd", "vendor-copies", "workspace",
+    "model-build", "model-file", "model-soc", "model-vtcm", "phone", "phone-busy", "phone-state", "qnn-builds",
+    "runner-machine", "runner-version", "soc", "thermal", "unsigned-pd", "vendor-copies", "workspace",
 )  # fmt: skip
 
 

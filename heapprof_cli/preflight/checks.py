@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from heapprof_cli import socs
-from heapprof_cli.preflight import libraries, phone
+from heapprof_cli.preflight import libraries, phone, runners
 from heapprof_cli.preflight.findings import Finding, Severity, Situation
 from heapprof_cli.records import DeviceFacts
 from heapprof_cli.text import readable_bytes
@@ -109,6 +109,8 @@ CHECKS: tuple[Check, ...] = (
     phone.fastrpc,
     phone.unsigned_pd,
     phone.vendor_copies,
+    runners.machine,
+    runners.version,
     libraries.machines,
     libraries.systems,
     libraries.names,

@@ -9,6 +9,7 @@ from pathlib import Path
 from heapprof_cli import elf
 from heapprof_cli.artifacts.qnn_build import release
 from heapprof_cli.artifacts.resolving import SYSTEM_LIBRARIES
+from heapprof_cli.artifacts.targets import Target
 from heapprof_cli.preflight.findings import Finding, Severity, Situation
 from heapprof_cli.records import Artifact
 from heapprof_cli.text import clean
@@ -28,6 +29,16 @@ def _qnn(situation: Situation) -> Iterator[tuple[Artifact, elf.ElfFacts]]:
                 yield library, facts
 
 
+def wrong_system(target: Target, facts: elf.ElfFacts) -> tuple[str, str] | None:
+    """The system that an arm64 file was made for and the device's, when they differ; told by the libc it needs."""
+    android = target.name.startswith("android")
+    if target.machine != "aarch64" or facts.machine != "aarch64":
+        return None
+    if not (_GLIBC if android else _BIONIC).intersection(facts.needed):
+        return None
+    return ("Linux with glibc", "Android") if android else ("Android", "Linux with glibc")
+
+
 def machines(situation: Situation) -> Iterator[Finding]:
     """Skel runs on the Hexagon (32 bit), everything else on the device's CPU."""
     for library, facts in _qnn(situation):
@@ -45,18 +56,14 @@ def machines(situation: Situation) -> Iterator[Finding]:
 
 def systems(situation: Situation) -> Iterator[Finding]:
     """Libraries for Linux with glibc don't load on Android, nor the other way round."""
-    if situation.target.machine != "aarch64":
-        return
-    android = situation.target.name.startswith("android")
     for library, facts in _qnn(situation):
-        wrong = (_GLIBC if android else _BIONIC).intersection(facts.needed)
-        if facts.machine != "aarch64" or not wrong:
+        wrong = wrong_system(situation.target, facts)
+        if wrong is None:
             continue
-        made_for, device = ("Linux with glibc", "Android") if android else ("Android", "Linux with glibc")
         yield Finding(
             "library-system",
             Severity.ERROR,
-            f"{library.name} is for {made_for}, the device has {device}: {clean(library.path, 300)}",
+            f"{library.name} is for {wrong[0]}, the device has {wrong[1]}: {clean(library.path, 300)}",
             f"take the libraries from {situation.target.sdk_folders[0]} of the SDK",
         )
         return  # all of one folder are the same: one finding says it

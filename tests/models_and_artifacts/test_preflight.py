@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from heapprof_cli import socs
-from heapprof_cli.artifacts import Sources, resolve
+from heapprof_cli import __version__, resources, socs
+from heapprof_cli.artifacts import Bundle, Sources, resolve
+from heapprof_cli.artifacts.resolving import artifact
 from heapprof_cli.artifacts.targets import TARGETS
 from heapprof_cli.model_files import read_model
-from heapprof_cli.preflight import Finding, Severity, Situation, check_all
+from heapprof_cli.preflight import Finding, Severity, Situation, check_all, runners
 from heapprof_cli.records import DeviceFacts, Surroundings
 from tests.conftest import MODELS
 from tests.models_and_artifacts.made_libraries import AARCH64, HEXAGON, V47, V51, X86_64, elf, fill
@@ -26,22 +27,36 @@ Make = Callable[..., Situation]
 def situation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """A phone, a folder of libraries and models; ``change`` damages the folder before it is looked at."""
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / "cache"))
-    (tmp_path / "heapprof_runner").write_bytes(b"runner")
-    monkeypatch.setattr("heapprof_cli.resources.device_build", lambda target: tmp_path)
+    monkeypatch.setattr("heapprof_cli.resources.device_build", lambda target: made_runner(tmp_path / target, target))
 
     def make(
         change: Callable[[Path], object] = lambda folder: None,
         *models: str,
         device: DeviceFacts = PHONE,
         target: str = "android-arm64",
+        runner: bytes | None = None,
     ) -> Situation:
         folder = fill(tmp_path / "libs")
         change(folder)
         bundle = resolve(TARGETS[target], 81, Sources(qnn_libs=folder))
+        if runner is not None:
+            Path(bundle.runner.path).write_bytes(runner)
         read = tuple(read_model(MODELS / "good" / model) for model in models or (MODEL,))
         return Situation(device, TARGETS[target], 81, bundle, read)
 
     return make
+
+
+def runner_bytes(target: str, machine: int = AARCH64, version: str = __version__) -> bytes:
+    """A runner of ``target`` as build.py makes it, with its version's words and nothing to run."""
+    needed = "libc.so" if target.startswith("android") else "libc.so.6"
+    return elf(machine, "heapprof_runner", [needed]) + f"heapprof_runner {version} {target}\n\0".encode()
+
+
+def made_runner(folder: Path, target: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "heapprof_runner").write_bytes(runner_bytes(target))
+    return folder
 
 
 def only(findings: list[Finding]) -> Finding:
@@ -141,6 +156,45 @@ def test_too_little_space_is_a_warning(situation: Make) -> None:
     finding = only(check_all(situation(device=replace(PHONE, free_bytes=1000))))
     assert (finding.id, finding.severity) == ("free-space", Severity.WARNING)
     assert check_all(situation(device=replace(PHONE, free_bytes=None))) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (runner_bytes("android-arm64", X86_64), "heapprof_runner is for x86_64 (64 bit), the device needs aarch64"),
+        (runner_bytes("android-arm64", HEXAGON), "heapprof_runner is for hexagon (32 bit)"),
+        (runner_bytes("linux-arm64"), "heapprof_runner is for Linux with glibc, the device has Android"),
+        (b"#!/bin/sh\nheapprof_runner " + __version__.encode() + b" android-arm64\n", "is no program"),
+        (runner_bytes("android-arm64")[:40] + b"heapprof_runner 0.1.0 android-arm64\n", "is no program"),
+    ],
+)
+def test_a_runner_of_another_machine_or_system(situation: Make, data: bytes, words: str) -> None:
+    finding = only(check_all(situation(runner=data)))
+    assert (finding.id, finding.severity) == ("runner-machine", Severity.ERROR)
+    assert words in finding.what and finding.fix and "heapprof runner build" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (runner_bytes("android-arm64", version="0.0.9"), "heapprof_runner is 0.0.9, heapprof is " + __version__),
+        (elf(AARCH64, "heapprof_runner", ["libc.so"]), "heapprof_runner is of an unknown version"),
+    ],
+)
+def test_a_runner_of_another_heapprof(situation: Make, data: bytes, told: str) -> None:
+    finding = only(check_all(situation(runner=data)))
+    assert (finding.id, finding.severity) == ("runner-version", Severity.ERROR)
+    assert told in finding.what
+
+
+def test_the_runners_that_were_built_pass_as_they_are() -> None:
+    built = [target for target in TARGETS if (resources.device_build(target) / "heapprof_runner").is_file()]
+    assert "linux-x86_64" in built
+    for target in built:
+        file = artifact(resources.device_build(target) / "heapprof_runner", "heapprof_runner")
+        bundle = Bundle(runner=file, libraries=(), origin="nowhere", standin=False)
+        what = Situation(PHONE, TARGETS[target], 81, bundle, ())
+        assert [*runners.machine(what), *runners.version(what)] == []
 
 
 def test_several_faults_are_told_at_once(situation: Make) -> None:

@@ -16,6 +16,8 @@ warm-run                        `heapprof run` with nothing changed: seconds bey
 warm-run-cable                  the same over a link that carries 38 MB/s, the speed that `adb push`
                                 of a model showed on a real phone                                (aim: at most 0.1)
 warm-run-latency                the same over a link with 20 ms latency
+preflight                       what the checks add to a warm run with libraries of 90 MB each: the preflight stage,
+                                and what the survey asks beyond the phone's name, SoC and cache (aim: at most 0.15 s)
 memory                          peak RSS while 2 GB are pushed                                   (aim: 100 MB)
 version                         `heapprof --version` against `python -c "import click"`          (aim: at most 3)
 """
@@ -180,6 +182,31 @@ class Bench:
         self.warm_run("warm-run-latency")
         self.virtual.set_latency(0)
 
+    def preflight(self) -> None:
+        libraries = self.folder / "libraries"
+        libraries.mkdir()
+        for file in (resources.device_build(TARGET) / "standin").glob("*.so"):
+            # Bytes behind an ELF file's end change nothing but what it takes to read it.
+            (libraries / file.name).write_bytes(file.read_bytes() + random.Random(file.name).randbytes(90 * MB))
+        time.sleep(2.1)  # their hashes are remembered only when they have settled
+        command = [
+            sys.executable, "-m", "heapprof_cli", "run", "-q", "--format", "json", "--adb-port", str(self.address.port),
+            "--workspace", self.virtual.workspace, "--qnn-libs", str(libraries), str(resources.demo_model()),
+        ]  # fmt: skip
+        results = []
+        for _ in range(self.rounds + 2):
+            done = subprocess.run(command, check=True, capture_output=True, env=self.variables())
+            results.append(json.loads(done.stdout))
+        stage = statistics.median(self.stage(result, "preflight") for result in results[2:])
+        phone = find_phone(self.address, self.virtual.serial)
+        closely, plain = paired(
+            5 * self.rounds,
+            lambda: phone.survey(self.virtual.workspace, self.store, closely=True),
+            lambda: phone.survey(self.virtual.workspace, self.store),
+        )
+        tell("preflight survey", closely, plain, "survey without checks")
+        print(f"{'preflight':<18} stage {stage:.3f} s; added to a run: {stage + closely - plain:.3f} s", flush=True)
+
     @staticmethod
     def stage(result: dict[str, object], name: str) -> float:
         stages: list[dict[str, object]] = result["stages"]  # type: ignore[assignment]
@@ -242,6 +269,7 @@ def main() -> None:
                 "warm-run": lambda: bench.warm_run("warm-run"),
                 "warm-run-cable": bench.warm_run_over_a_cable,
                 "warm-run-latency": bench.warm_run_over_latency,
+                "preflight": bench.preflight,
                 "memory": bench.memory,
             }
             for name, work in benches.items():

@@ -34,4 +34,4 @@ def test_every_check_is_told_once() -> None:
 
 
 def test_severities_are_those_of_the_code() -> None:
-    assert _ROWS == _severities_in_code()
+    assert _severities_in_code() == _ROWS

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 Buffer = bytes | bytearray | memoryview | mmap.mmap
-_STEPS = 100_000
+_STEPS = 60_000
 _BYTES_A_STEP = 64
 _FORMS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _SCALARS = {width: struct.Struct(f"<{form}") for width, form in _FORMS.items()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from heapprof_cli.errors import ExitCode
+from heapprof_cli.log_findings import Finding
 
 RUNNER_NAME = "heapprof_runner"
 GrowthVerdict = Literal["leak", "one_time_cost", "stable", "noisy"]
@@ -306,6 +307,24 @@ class StageTime:
 
 
 @dataclass(frozen=True)
+class CheckOutcome:
+    """What a preflight check said: its id, ``warning`` or ``error``, a sentence, the next step."""
+
+    id: str
+    severity: str
+    what: str
+    fix: str | None
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """What a run said, under the name that it gets in a folder of logs. Not yet safe for a terminal."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Failure:
     """Why there is no valid number: the exit code's name, the stage, a message, next steps."""
 
@@ -319,7 +338,8 @@ class Failure:
 class Result:
     """Everything a renderer needs of one measurement; every renderer is given the same record.
 
-    ``started_at`` is this computer's time as ``2026-01-31T12:00:00Z``.
+    ``started_at`` is this computer's time as ``2026-01-31T12:00:00Z``. ``logs`` are of the last run, where it failed
+    or a bundle is wanted; ``findings`` what they tell of a failure, the likeliest cause first.
     """
 
     verdict: Verdict
@@ -349,6 +369,9 @@ class Result:
     stages: tuple[StageTime, ...] = ()
     warnings: tuple[str, ...] = ()
     failure: Failure | None = None
+    checks: tuple[CheckOutcome, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    logs: tuple[LogFile, ...] = ()
 
 
 @dataclass(frozen=True)

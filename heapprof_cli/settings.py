@@ -69,6 +69,7 @@ class RunSettings:
     cache_limit: int = 8 * 1024**3
     wait: float = 0.0
     stall_timeout: float = 30.0
+    bundle: Path | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
 
     @property

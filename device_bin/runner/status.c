@@ -167,6 +167,8 @@ static void compose(struct text *text, const struct status *status) {
     text_add_json(text, status->options->run_id);
     text_add(text, ",\"state\":\"%s\",\"stage\":", status->state);
     text_add_json(text, status->stage >= 0 ? stage_names[status->stage] : NULL);
+    text_add(text, ",\"pid\":");
+    text_add_known(text, status->process > 0, (uint64_t)status->process, "null");
     text_add(text, ",\"exit_code\":");
     text_add_known(text, status->exit_code >= 0, (uint64_t)status->exit_code, "null");
     text_add(text, ",\"signal\":");

@@ -13,6 +13,7 @@ struct status {
     const char *state; /* running, done, failed, crashed, timed_out, stopped */
     int stage;         /* enum stage; -1 before the first */
     bool ended;        /* the child said that it came to its end */
+    long process;      /* the child's number, by which system logs know it; 0: not started */
     int exit_code;     /* -1: not known yet */
     int signal;        /* 0: none */
     uint64_t stage_start_ns;

@@ -276,6 +276,7 @@ int supervise(const struct options *options) {
         close(self.signals);
         become_child(options, ends[1], &before, parent);
     }
+    self.status.process = self.child;
     close(ends[1]);
     self.messages = ends[0];
     fcntl(self.messages, F_SETFL, O_NONBLOCK);

@@ -33,15 +33,20 @@ qnn_error fault(enum fault_stage stage) {
     pthread_mutex_lock(&lock);
     uint64_t call = ++calls[stage];
     pthread_mutex_unlock(&lock);
-    if (b->crash == stage && call == b->crash_at) {
+    bool crashes = b->crash == stage && call == b->crash_at, hangs = b->hang == stage && call == b->hang_at;
+    bool fails = b->fail == stage && call == b->fail_at;
+    if (crashes || hangs || fails) {
+        log_file_lines(); /* what a library says before it goes wrong */
+    }
+    if (crashes) {
         crash(b->crash_signal);
     }
-    if (b->hang == stage && call == b->hang_at) {
+    if (hangs) {
         for (;;) {
             pause();
         }
     }
-    if (b->fail == stage && call == b->fail_at) {
+    if (fails) {
         log_line(QNN_LOG_ERROR, "stand-in: failing with %llu as standin.conf says", (unsigned long long)b->fail_code);
         return b->fail_code;
     }

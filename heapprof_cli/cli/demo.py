@@ -54,8 +54,9 @@ def command(models: tuple[Path, ...], behaviour: tuple[str, ...], **values: Any)
         workspace = phone.workspace if settings.workspace == DEFAULT_WORKSPACE else settings.workspace
         server = ServerAddress(phone.adb_host, phone.adb_port)
         values.update(serial=phone.serial, alias="virtual-phone", workspace=workspace)
-        result = measured(options.run_settings(models, server, values), values)
-    return tell_result(result, outputs, values)
+        settings = options.run_settings(models, server, values)
+        result = measured(settings, values)
+    return tell_result(result, settings, outputs, values)
 
 
 def _forget_libraries_for_phones(values: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heapprof_cli import environment
+from heapprof_cli.cli.keeping import check_bundle, keep_logs, write_bundle
 from heapprof_cli.cli.output import add_step_summary, parse_output, print_failure, render, write_file
 from heapprof_cli.cli.progress import StderrReporter
 from heapprof_cli.cli.streams import note, tell
@@ -25,8 +26,10 @@ def wanted_outputs(values: dict[str, Any]) -> Outputs:
 
 
 def measured(settings: RunSettings, values: dict[str, Any]) -> Result:
-    """Measure, with progress on stderr."""
+    """Measure, with progress on stderr. Raises UsageError, before anything is measured."""
     from heapprof_cli.session import measure
+
+    check_bundle(settings.bundle)
 
     reporter = StderrReporter(-1 if values["quiet"] else values["verbose"])
     try:
@@ -35,7 +38,7 @@ def measured(settings: RunSettings, values: dict[str, Any]) -> Result:
         reporter.close()
 
 
-def tell_result(result: Result, outputs: Outputs, values: dict[str, Any]) -> int:
+def tell_result(result: Result, settings: RunSettings, outputs: Outputs, values: dict[str, Any]) -> int:
     """Write the result to the files asked for and, last and once, to stdout; the exit code.
 
     Call it when all else is done: from here on nothing may add a second object to stdout.
@@ -44,13 +47,19 @@ def tell_result(result: Result, outputs: Outputs, values: dict[str, Any]) -> int
         signal.signal(number, signal.SIG_IGN)
     code = int(result.exit_code)
     if result.failure is not None:
-        print_failure(result.failure)
+        print_failure(result.failure, keep_logs(result))
     show_serial = values["show_serial"]
     for form, path in outputs:
         try:
             write_file(render(result, form, show_serial=show_serial), path)
         except OSError as error:
             note(f"heapprof: can't write {clean(str(path), 300)}: {error.strerror}")
+            code = code or int(ExitCode.USAGE)
+    if settings.bundle is not None:
+        try:
+            write_bundle(result, settings)
+        except OSError as error:
+            note(f"heapprof: can't write the bundle {clean(str(settings.bundle), 300)}: {error.strerror}")
             code = code or int(ExitCode.USAGE)
     if "github" in (values["form"], *(form for form, _ in outputs)):
         summary_code = _step_summary(result)

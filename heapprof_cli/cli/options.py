@@ -246,6 +246,13 @@ def output_options(function: F) -> F:
             metavar="[FORMAT:]FILE",
             help="Also write the result to FILE; the format may follow from its ending. May be repeated.",
         ),
+        click.option(
+            "--bundle",
+            type=click.Path(dir_okay=False, path_type=Path),
+            metavar="FILE.zip",
+            help="Also write all that a colleague needs to understand the run: result, logs, versions, checks; "
+            "serials, addresses and home folders are replaced.",
+        ),
         click.option("--show-serial", is_flag=True, help="Put the phone's serial into the result."),
         click.option("-q", "--quiet", is_flag=True, help="Say only warnings and failures on stderr."),
         click.option("-v", "--verbose", count=True, help="Say more on stderr: the runner's lines."),
@@ -304,5 +311,6 @@ def run_settings(
         cache_limit=check_size(values["cache_limit"], "--cache-limit"),
         wait=check_seconds(values["wait"], "--wait"),
         stall_timeout=check_seconds(values["stall_timeout"], "--stall-timeout"),
+        bundle=values.get("bundle"),
         origins=configured.origins_now(),
     )

@@ -32,11 +32,13 @@ class OutputFile(click.types.StringParamType):
         return (kind + separator, rest) if separator and "/" not in kind else ("", text)
 
 
-def print_failure(failure: Failure) -> None:
-    """What went wrong and what to do next, on stderr."""
+def print_failure(failure: Failure, logs: Path | None = None) -> None:
+    """What went wrong, what to do next, and in which folder its logs lie, on stderr."""
     note(f"heapprof: {failure.message}")
     for hint in failure.hints:
         note(f"  hint: {hint}")
+    if logs is not None:
+        note(f"  logs: {clean(str(logs), 1000)}")
 
 
 def parse_output(text: str) -> tuple[str, Path]:
@@ -116,7 +118,11 @@ def add_step_summary(result: Result, path: Path) -> None:
 
 def write_file(text: str, path: Path) -> None:
     """Put ``text`` into the file at once: an earlier result is replaced whole or not at all. Raises OSError."""
-    content = printable(text).encode()
+    write_bytes(printable(text).encode(), path)
+
+
+def write_bytes(content: bytes, path: Path) -> None:
+    """The same of any content."""
     if path.exists() and not path.is_file():  # a device or a pipe can't be replaced
         path.write_bytes(content)
         return

@@ -46,7 +46,7 @@ def command(dry_run: bool, **values: Any) -> int:
         tell(json.dumps({"commands": commands}, indent=2) if values["form"] == "json" else "\n".join(commands))
         return 0
     outputs = wanted_outputs(values)
-    return tell_result(measured(chosen, values), outputs, values)
+    return tell_result(measured(chosen, values), chosen, outputs, values)
 
 
 def settings(values: dict[str, Any]) -> RunSettings:

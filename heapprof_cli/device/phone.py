@@ -15,7 +15,7 @@ from pathlib import Path
 
 from heapprof_cli import heap_file
 from heapprof_cli.adb_address import ServerAddress
-from heapprof_cli.device import adb_versions, cache, commands, lease, scripts, surroundings
+from heapprof_cli.device import adb_versions, cache, commands, lease, scripts, surroundings, system_log
 from heapprof_cli.device.cache import Inventory
 from heapprof_cli.device.facts import device_facts
 from heapprof_cli.device.lease import LeaseState, Owner
@@ -239,6 +239,11 @@ class Phone:
             overdue="overdue" in lines,
             conditions=surroundings.parse_conditions(result.stdout.text()),
         )
+
+    def system_log(self, folder: RunFolder, pid: int | None) -> str:
+        """What the phone's log says of a run that has ended; ``pid`` is of its process that did the work, if known."""
+        text = self._shell(system_log.window(folder, pid), "collect").stdout.text()
+        return "\n".join(system_log.of_the_run(text, () if pid is None else (pid,)))
 
     def _fetch_small(self, folder: RunFolder, limits: Mapping[str, int], hashes: Mapping[str, str]) -> dict[str, bytes]:
         """The contents of files of the run's folder, each of at most so many bytes and of its hash there."""

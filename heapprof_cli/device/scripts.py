@@ -23,8 +23,8 @@ PROPERTIES: tuple[str, ...] = (
     "ro.heapprof.virtual",
     "sys.boot_completed",
 )
-_MARKER = "started"
-_PID = "pid"
+MARKER = "started"
+PID = "pid"
 _WATCH_SECONDS = 0.5
 
 
@@ -126,7 +126,7 @@ def start(
     watchdog = f"{_watchdog(folder, watch_seconds)} " if watch_seconds else ""
     return (
         f"cd {shlex.quote(folder.path)} || exit 97; chmod 755 {program} || exit 97; "
-        f": > {_MARKER} && echo $$ > {_PID} || exit 97; {made}{watchdog}{exports}; exec {command}"
+        f": > {MARKER} && echo $$ > {PID} || exit 97; {made}{watchdog}{exports}; exec {command}"
     )
 
 
@@ -162,7 +162,7 @@ def look(folder: RunFolder) -> str:
     return (
         f"cd {shlex.quote(folder.path)} || exit 97; "
         f"if [ ! -f {heap} ]; then echo heap=absent; "
-        f"elif [ {heap} -ot {_MARKER} ]; then echo heap=older; else echo heap=fresh; fi; "
+        f"elif [ {heap} -ot {MARKER} ]; then echo heap=older; else echo heap=fresh; fi; "
         f"[ -f {heap} ] && [ $(wc -c < {heap}) -gt {heap_file.MAX_BYTES} ] && echo large; "
         f"[ -f {shlex.quote(folder.overdue_name)} ] && echo overdue; "
         f'for f in {names}; do [ -f $f ] && echo "has=$f" && sha256sum $f 2>/dev/null; done; '

@@ -5,6 +5,7 @@ phone. The story of an explanation: reading -> scanning -> matching -> concludin
 """
 
 from heapprof_cli.diagnosis.explaining import explain, explain_files
-from heapprof_cli.diagnosis.records import STAGES, Certainty, Explanation, Finding, Line, RunFacts
+from heapprof_cli.diagnosis.records import STAGES, Explanation, RunFacts
+from heapprof_cli.log_findings import Certainty, Finding, Line
 
 __all__ = ["STAGES", "Certainty", "Explanation", "Finding", "Line", "RunFacts", "explain", "explain_files"]

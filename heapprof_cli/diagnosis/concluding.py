@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 from heapprof_cli.diagnosis import conditions
 from heapprof_cli.diagnosis.matching import Hits
-from heapprof_cli.diagnosis.records import Certainty, Finding, Line, RunFacts
+from heapprof_cli.diagnosis.records import RunFacts
 from heapprof_cli.diagnosis.rules import ROLES, Cause, Condition, Rule
+from heapprof_cli.log_findings import Certainty, Finding, Line
 
 _CHAIN = 3000  # lines within which an effect belongs to its cause: a busy logcat writes about that in two seconds
 _MOST_LINES = 20
 _MOST_FINDINGS = 30
+_NO_LINE = 1 << 62  # what only the run's end tells comes after what its log tells
 
 
 @dataclass
@@ -24,7 +26,7 @@ class _Group:
     lines: list[Line]
 
     def key(self) -> tuple[int, int, int]:
-        first = self.lines[0].number if self.lines else 0
+        first = self.lines[0].number if self.lines else _NO_LINE
         return ROLES.index(self.rule.role), self.causes[0].certainty.rank, first
 
 

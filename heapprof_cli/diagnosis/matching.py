@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from heapprof_cli.diagnosis.codes import one_form
 from heapprof_cli.diagnosis.prefixes import message_of
-from heapprof_cli.diagnosis.records import Line
 from heapprof_cli.diagnosis.repeats import Candidate
 from heapprof_cli.diagnosis.rules import Rule
 from heapprof_cli.diagnosis.scanning import Scanner, Wanted, squeezed
+from heapprof_cli.log_findings import Line
 from heapprof_cli.text import clean, decode
 
 _MESSAGE_LIMIT = 2048

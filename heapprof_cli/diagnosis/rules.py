@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from heapprof_cli.diagnosis.records import Certainty
+from heapprof_cli.log_findings import Certainty
 
 
 @dataclass(frozen=True)

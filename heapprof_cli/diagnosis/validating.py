@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping
 
 from heapprof_cli.diagnosis import conditions, patterns
-from heapprof_cli.diagnosis.records import STAGES, Certainty
+from heapprof_cli.diagnosis.records import STAGES
 from heapprof_cli.diagnosis.rules import Cause, Condition, Rule
 from heapprof_cli.diagnosis.scanning import squeezed
 from heapprof_cli.errors import UsageError
+from heapprof_cli.log_findings import Certainty
 from heapprof_cli.text import clean
 
 FORM = "the form of a rule is described in docs/diagnosis.md"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from heapprof_cli.diagnosis import Explanation, Finding, Line
+from heapprof_cli.diagnosis import Explanation, Line
+from heapprof_cli.render.findings import finding_fields
 from heapprof_cli.text import plural
 
 _SHOWN_LINES = 6
@@ -15,31 +16,13 @@ def explanation_json(explanation: Explanation) -> str:
     """``{"schema_version": 1, "findings": [...], "unknown_errors": [...]}``; see docs/diagnosis.md."""
     fields = {
         "schema_version": 1,
-        "findings": [_finding(finding) for finding in explanation.findings],
+        "findings": [finding_fields(finding) for finding in explanation.findings],
         "unknown_errors": [_unknown(line) for line in explanation.unknown_errors],
         "unknown_error_count": explanation.unknown_count,
         "lines_read": explanation.lines_read,
         "lines_passed_over": explanation.passed_over,
     }
     return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
-
-
-def _finding(finding: Finding) -> dict[str, object]:
-    fields: dict[str, object] = {
-        "id": finding.id,
-        "stage": finding.stage,
-        "certainty": finding.certainty.value,
-        "cause": finding.cause,
-        "fix": finding.fix,
-        "lines": [line.number for line in finding.lines],
-        "text": "\n".join(line.text for line in finding.lines),
-        "tells_apart": finding.tells_apart,
-    }
-    files = {line.file for line in finding.lines}
-    if files - {None}:
-        fields["file"] = finding.lines[0].file
-        fields["files"] = [line.file for line in finding.lines]
-    return fields
 
 
 def _unknown(line: Line) -> dict[str, object]:

@@ -19,6 +19,7 @@ from heapprof_cli.records import (
     Result,
     RunNoise,
 )
+from heapprof_cli.render.findings import finding_fields
 
 SCHEMA_VERSION = 1
 
@@ -73,6 +74,7 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
             for stage in result.stages
         ],
         "warnings": list(result.warnings),
+        "findings": [finding_fields(finding) for finding in result.findings],
         "error": failure_fields(result.failure) if result.failure else None,
     }
 

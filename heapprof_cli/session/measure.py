@@ -23,7 +23,7 @@ from heapprof_cli.errors import DeviceError, HeapprofError, Interrupted
 from heapprof_cli.model_files import read_model
 from heapprof_cli.preflight import Severity, Situation, check_all
 from heapprof_cli.preflight.phone import throttling
-from heapprof_cli.records import Artifact, Conditions, DeviceFacts, Failure, Result, Sample, Verdict
+from heapprof_cli.records import Artifact, CheckOutcome, Conditions, DeviceFacts, Failure, Result, Sample, Verdict
 from heapprof_cli.session.deploying import deploy
 from heapprof_cli.session.gating import gate, read_baselines
 from heapprof_cli.session.judge import Judgement
@@ -41,6 +41,10 @@ _BACK_SECONDS = 15.0
 def measure(settings: RunSettings, reporter: Reporter) -> Result:
     """Measure once. Every failure becomes a result that says why; only bugs raise."""
     story = Story(settings, reporter)
+    return story.evidence.explained(_measured(settings, story))
+
+
+def _measured(settings: RunSettings, story: Story) -> Result:
     try:
         return _tell(settings, story)
     except HeapprofError as error:
@@ -95,11 +99,15 @@ def _repeat(runner: Runner, phone: Phone, folder: RunFolder, story: Story, *, wi
     greatest: Judgement | None = None
     for number in range(1, story.settings.runs + 1):
         names = folder.of_run(number)
-        ended = _run(runner, phone, names, story, with_inputs=with_inputs)
-        with story.stage("collect", "fetch the heap file"):
-            judgement = _collect(runner, phone, names, story, ended)
+        with story.evidence.of_run(phone, names):
+            ended = _run(runner, phone, names, story, with_inputs=with_inputs)
+            with story.stage("collect", "fetch the heap file"):
+                judgement = _collect(runner, phone, names, story, ended)
         story.samples += [Sample(number, cycle, each) for cycle, each in enumerate(judgement.cycles, start=1)]
-        if judgement.verdict is not Verdict.OK or judgement.reading is None:
+        good = judgement.verdict is Verdict.OK and judgement.reading is not None
+        if not good or (story.settings.bundle is not None and number == story.settings.runs):
+            story.evidence.ask(phone, names)
+        if not good:
             return judgement
         if greatest is None or judgement.difference_bytes > greatest.difference_bytes:
             greatest = judgement
@@ -129,6 +137,7 @@ def _waiting_for(phone: Phone, story: Story) -> Callable[[HeapprofError, int], N
 def _preflight(story: Story, situation: Situation) -> None:
     """Tells every warning. Raises PreflightError that names everything that is wrong."""
     findings = considered(story.settings, check_all(situation))
+    story.checks = tuple(CheckOutcome(each.id, each.severity.value, each.what, each.fix) for each in findings)
     for finding in findings:
         if finding.severity is Severity.WARNING:
             story.warn(finding.what)
@@ -158,6 +167,7 @@ def _run(runner: Runner, phone: Phone, folder: RunFolder, story: Story, *, with_
     seen: list[str] = []
 
     def on_stderr(raw: bytes) -> None:
+        story.evidence.hear(raw)
         line = clean(decode(raw), 500)
         if stage := runner.stage_of(line):
             seen[:] = [stage]
@@ -171,6 +181,7 @@ def _run(runner: Runner, phone: Phone, folder: RunFolder, story: Story, *, with_
         except DeviceError:
             _salvage(runner, phone, folder, story)
             raise
+    story.evidence.end(shell)
     return Ended(shell, seen[0] if seen else None)
 
 
@@ -179,13 +190,17 @@ def _salvage(runner: Runner, phone: Phone, folder: RunFolder, story: Story) -> N
     with contextlib.suppress(HeapprofError):
         if phone.back_within(_BACK_SECONDS):
             phone.stop(folder)
-            runner.salvage(story, folder, phone.leavings(folder))
+            leavings = phone.leavings(folder)
+            story.evidence.left(leavings)
+            runner.salvage(story, folder, leavings)
+            story.evidence.ask(phone, folder)
 
 
 def _collect(runner: Runner, phone: Phone, folder: RunFolder, story: Story, ended: Ended) -> Judgement:
     """Judge what the run left; fetching may be repeated. Raises RunnerError or StageTimeout when the runner
     did not end well."""
     leavings = retrying(lambda: phone.leavings(folder), _waiting_for(phone, story))
+    story.evidence.left(leavings)
     _note_conditions(story, leavings.conditions)
     return runner.judged(story, folder, ended, leavings)
 

@@ -34,6 +34,7 @@ class RunnerStatus:
 
     run_id: str | None
     stage: str | None
+    pid: int | None
     exit_code: int | None
     signal_name: str | None
     error_code: int | None
@@ -58,6 +59,7 @@ def parse_status(data: bytes | None) -> RunnerStatus | None:
     return RunnerStatus(
         run_id=_text(content.get("run_id")),
         stage=_text(content.get("stage")),
+        pid=_integer(content.get("pid")),
         exit_code=_integer(content.get("exit_code")),
         signal_name=_text(content.get("signal_name")),
         error_code=_integer(error.get("code")),

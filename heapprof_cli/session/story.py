@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from heapprof_cli.errors import ExitCode, HeapprofError
 from heapprof_cli.records import (
     Artifact,
+    CheckOutcome,
     Conditions,
     DeviceFacts,
     Failure,
@@ -23,6 +24,7 @@ from heapprof_cli.records import (
     Verdict,
 )
 from heapprof_cli.session import growing
+from heapprof_cli.session.evidence import Evidence
 from heapprof_cli.session.reporting import Reporter
 from heapprof_cli.settings import RunSettings
 
@@ -52,6 +54,8 @@ class Story:
     stages: list[StageTime] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     started_at: str = field(default_factory=_now)
+    checks: tuple[CheckOutcome, ...] = ()
+    evidence: Evidence = field(default_factory=Evidence)
     current_stage: str = "settings"
     clean: bool = True
 
@@ -126,4 +130,5 @@ class Story:
             stages=tuple(self.stages),
             warnings=tuple(self.warnings),
             failure=failure,
+            checks=self.checks,
         )

@@ -110,7 +110,7 @@ def test_an_older_backend_is_named(run: Run, build: Path) -> None:
 def test_one_line_is_incomplete(run: Run) -> None:
     done = run(GOOD / "sm8850_multi3.pte", events="before")
     assert (done.code, done.json["verdict"], done.json["before_bytes"]) == (3, "incomplete", 928212)
-    assert "profile levels" in done.json["error"]["hints"][0]
+    assert any("profile levels" in hint for hint in done.json["error"]["hints"])
 
 
 def test_an_old_runner_is_refused_before_anything_is_sent(run: Run, build: Path) -> None:

@@ -13,9 +13,9 @@ from heapprof_cli.device.capture import Capture
 from heapprof_cli.device.phone import Leavings, Phone
 from heapprof_cli.device.scripts import RunFolder
 from heapprof_cli.device.shell import ShellResult
-from heapprof_cli.errors import ExitCode, HeapprofError, RunnerError, StageTimeout
+from heapprof_cli.errors import ExitCode, HeapprofError, RunnerError, StageTimeout, UsageError
 from heapprof_cli.log_findings import Finding
-from heapprof_cli.records import Failure, LogFile, Result, Verdict
+from heapprof_cli.records import LogFile, Result, Verdict
 from heapprof_cli.session.runner_status import RunnerStatus, parse_status
 from heapprof_cli.text import decode
 
@@ -81,9 +81,13 @@ class Evidence:
         logs = self.logs()
         if result.failure is None or result.exit_code not in _EXPLAINED:
             return replace(result, logs=logs)
-        findings = self._findings(result, logs)
+        try:
+            findings = self._findings(result, logs)
+        except UsageError as error:  # a file of rules that is wrong takes nothing from the result
+            failure = replace(result.failure, hints=(*result.failure.hints, error.message))
+            return replace(result, logs=logs, failure=failure)
         hints = (*map(_in_words, findings[:_MOST_HINTS]), *result.failure.hints)
-        failure: Failure = replace(result.failure, hints=hints)
+        failure = replace(result.failure, hints=hints)
         return replace(result, logs=logs, findings=findings, failure=failure)
 
     def _findings(self, result: Result, logs: Sequence[LogFile]) -> tuple[Finding, ...]:

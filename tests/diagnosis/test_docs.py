@@ -1,6 +1,8 @@
 """What docs/diagnosis.md says of rules is what the catalogue takes."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,15 @@ def test_every_key_is_told() -> None:
 def test_every_stage_is_told() -> None:
     section = TEXT[TEXT.index("## Stages") :]
     assert tuple(re.findall(r"`(\w+)`", section)) == STAGES
+
+
+def test_the_table_of_the_readme_is_what_the_catalogue_makes() -> None:
+    script = Path(__file__).parents[2] / "scripts" / "troubleshooting_table.py"
+    assert subprocess.run([sys.executable, script, "--check"], check=False).returncode == 0, f"run {script.name}"
+
+
+def test_it_has_every_rule_that_names_a_cause() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for rule in catalogue.catalogue().rules.values():
+        if rule.role in ("cause", "effect"):
+            assert rule.causes[0].cause.replace("|", "\\|").replace("<", "&lt;") in readme, rule.id

@@ -273,3 +273,16 @@ def test_a_good_run_keeps_nothing(staged: Callable[..., Ended], tmp_path: Path) 
     done = staged(Stage("", ""), "--format", "json")
     assert (done.code, done.json["findings"]) == (0, [])
     assert not list(tmp_path.rglob("failed_runs"))
+
+
+def test_a_wrong_file_of_rules_takes_nothing_from_the_result(
+    on_phone: OnPhone, standin: Callable[..., Path], tmp_path: Path
+) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("rules: [{id: 1}]")
+    libraries = standin(**failing("create", 5005))
+    done = on_phone.run(
+        "--format", "json", "--qnn-libs", libraries, MODELS / "good" / CONTEXT, HEAPPROF_RULES=str(rules)
+    )
+    assert (done.code, done.json["findings"]) == (5, [])
+    assert any("rules.yaml" in hint for hint in done.json["error"]["hints"])

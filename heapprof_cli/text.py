@@ -28,6 +28,8 @@ def clean(text: str, limit: int = 2000) -> str:
 
     Anything a phone or a file says goes through here before it reaches a terminal or a report.
     """
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text.strip()  # nearly all there is, and without a look at every character
     window = 4 * limit + 4096
     shown = "".join(_showable(character) for character in _ESCAPES.sub("", text[:window])).strip()
     return shown if len(shown) <= limit and len(text) <= window else shown[:limit] + "…"

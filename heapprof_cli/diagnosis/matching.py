@@ -20,7 +20,7 @@ _MOST_LINES = 20
 _MOST_UNKNOWN = 50
 _CACHED = 4096
 # Characters times rules that are searched in one explanation: some seconds, and far beyond what honest logs ask for.
-_MOST_WORK = 15_000_000
+_MOST_WORK = 8_000_000
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _LOOKS = 64
@@ -22,12 +21,17 @@ class Candidate(NamedTuple):
     times: int = 1
 
 
-@dataclass
 class _Seen:
-    """How often a form came, and the ends of its lines: where codes stand that may differ."""
+    """How often a form came, the ends of its lines (where codes stand that may differ), and the line that waits."""
 
-    times: int = 0
-    tails: set[bytes] = field(default_factory=set)
+    __slots__ = ("data", "ids", "number", "tails", "times", "waiting")
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.tails: set[bytes] = set()
+        self.waiting = 0  # lines that the one that waits stands for
+        self.number, self.data = 0, b""
+        self.ids: tuple[str, ...] = ()
 
 
 class Repeats:
@@ -39,10 +43,10 @@ class Repeats:
 
     def __init__(self) -> None:
         self._seen: dict[bytes, _Seen] = {}
-        self._waiting: dict[bytes, Candidate] = {}
+        self._waiting: list[_Seen] = []
 
-    def pass_on(self, form: bytes, candidate: Candidate) -> Iterator[Candidate]:
-        """What is to be looked at now that ``candidate`` came."""
+    def pass_on(self, form: bytes, number: int, data: bytes, ids: tuple[str, ...]) -> Sequence[Candidate]:
+        """What is to be looked at now that this line came. Called for millions of lines: it does little."""
         seen = self._seen.get(form)
         if seen is None:
             if len(self._seen) >= _MOST_FORMS:
@@ -50,19 +54,24 @@ class Repeats:
             seen = self._seen[form] = _Seen()
         seen.times += 1
         if seen.times > _LOOKS:
-            tail = candidate.data[-_TAIL:]
+            tail = data[-_TAIL:]
             if tail in seen.tails or len(seen.tails) >= _MOST_TAILS:
-                earlier = self._waiting.pop(form, None)
-                self._waiting[form] = candidate._replace(times=earlier.times + 1) if earlier else candidate
-                if len(self._waiting) > _MOST_WAITING:
-                    yield from self.rest()
-                return
+                seen.number, seen.data, seen.ids = number, data, ids
+                seen.waiting += 1
+                if seen.waiting == 1:
+                    self._waiting.append(seen)
+                    if len(self._waiting) > _MOST_WAITING:
+                        return self.rest()
+                return ()
             seen.tails.add(tail)
-        yield from self.rest()
-        yield candidate
+        return [*self.rest(), Candidate(number, data, ids)]
 
-    def rest(self) -> Iterator[Candidate]:
+    def rest(self) -> Sequence[Candidate]:
         """Those that wait, by their order in the log."""
-        if self._waiting:
-            waiting, self._waiting = self._waiting, {}
-            yield from waiting.values()
+        if not self._waiting:
+            return ()
+        waiting = [Candidate(seen.number, seen.data, seen.ids, seen.waiting) for seen in self._waiting]
+        for seen in self._waiting:
+            seen.waiting = 0
+        self._waiting.clear()
+        return sorted(waiting)

@@ -21,6 +21,7 @@ _KNOWN_BYTES = 8 << 20
 _MOST_WORK = 4 << 20
 _HEXADECIMAL = re.compile(rb"x[a-f]+")
 _GRAM = 3
+_FIRST_GATES = 2
 _LOWER = bytes(range(256)).lower()
 _DIGITS = b"0123456789"
 # What the lines of failures (and the signals that rules ask for) have in common; the longer, the quicker to search.
@@ -97,6 +98,21 @@ def _grams(text: bytes) -> set[bytes]:
     return {text[start : start + _GRAM] for start in range(len(text) - _GRAM + 1)}
 
 
+def _holding(forms: Iterable[bytes], gates: Iterable[bytes]) -> set[bytes]:
+    """Those of ``forms`` that hold one of ``gates``, searched all at once."""
+    text = b"\n".join(forms)
+    starts: set[int] = set()
+    find, rfind = text.find, text.rfind
+    for gate in gates:
+        position = find(gate)
+        while position >= 0:
+            starts.add(rfind(b"\n", 0, position) + 1)
+            end = find(b"\n", position)
+            position = find(gate, end) if end >= 0 else -1
+    ends = ((start, find(b"\n", start)) for start in starts)
+    return {text[start:end] if end >= 0 else text[start:] for start, end in ends}
+
+
 class Scanner:
     """Goes through blocks of a log for what is ``wanted``.
 
@@ -144,13 +160,12 @@ class Scanner:
         known = self._known
         telling = [(index, told) for index, form in enumerate(forms) if (told := known[form])]
         if telling:
-            lines = data.split(b"\n")
+            lines, pass_on = data.split(b"\n"), self._repeats.pass_on
             for index, told in telling:
                 if told is _NOT_LOOKED_AT:
                     self.passed_over += 1
                     continue
-                candidate = Candidate(self.lines + index + 1, lines[index][:LINE_LIMIT], told.ids)
-                yield from self._repeats.pass_on(told.plain, candidate)
+                yield from pass_on(told.plain, self.lines + index + 1, lines[index][:LINE_LIMIT], told.ids)
         self.lines += len(forms)
 
     def _learn(self, forms: Iterable[bytes]) -> None:
@@ -160,23 +175,11 @@ class Scanner:
         new = list(set(forms).difference(self._known))
         self._known_bytes += sum(map(len, new)) + 100 * len(new)
         self._known.update(dict.fromkeys(new))
-        text = b"\n".join(new)
-        for start in self._starts(text):
-            end = text.find(b"\n", start)
-            form = text[start:end] if end >= 0 else text[start:]
+        # Most lines with a gate have one of the first: where those are many, the others need not be asked about them.
+        first = _holding(new, self._gates[:_FIRST_GATES])
+        left = list(set(new).difference(first)) if len(first) * 4 > len(new) else new
+        for form in first.union(_holding(left, self._gates[_FIRST_GATES:])):
             self._known[form] = self._told_by(_plain(form))
-
-    def _starts(self, text: bytes) -> set[int]:
-        """Where the lines with gates begin."""
-        starts: set[int] = set()
-        find, rfind = text.find, text.rfind
-        for gate in self._gates:
-            position = find(gate)
-            while position >= 0:
-                starts.add(rfind(b"\n", 0, position) + 1)
-                end = find(b"\n", position)
-                position = find(gate, end) if end >= 0 else -1
-        return starts
 
     def _told_by(self, plain: bytes) -> _Telling | None:
         if plain in self._by_plain:

@@ -193,6 +193,7 @@ class DeviceFacts:
     android: str | None = None
     abi: str | None = None
     fingerprint: str | None = None
+    kernel: str | None = None
     free_bytes: int | None = None
     virtual: bool = False
     surroundings: Surroundings | None = None
@@ -360,11 +361,14 @@ class Result:
     artifacts: tuple[Artifact, ...] = ()
     sent: frozenset[str] = frozenset()
     runner: str = "native"
+    runner_version: str | None = None
     target: str | None = None
     qnn_build: str | None = None
     simulated: bool = False
     settings: Mapping[str, object] = field(default_factory=dict)
     settings_origins: Mapping[str, str] = field(default_factory=dict)
+    commit: str | None = None
+    commit_dirty: bool | None = None
     started_at: str | None = None
     stages: tuple[StageTime, ...] = ()
     warnings: tuple[str, ...] = ()

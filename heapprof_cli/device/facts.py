@@ -25,6 +25,7 @@ def device_facts(text: str, alias: str, serial: str) -> DeviceFacts:
         android=values.get("ro.build.version.release"),
         abi=values.get("ro.product.cpu.abi"),
         fingerprint=values.get("ro.build.fingerprint"),
+        kernel=values.get("kernel"),
         free_bytes=_free_bytes(values.get("df", "")),
         virtual=values.get("ro.heapprof.virtual") == "1",
     )

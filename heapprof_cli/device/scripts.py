@@ -76,10 +76,10 @@ class RunFolder:
 
 def probe(workspace: str) -> str:
     """Prints what the device is, as ``key=value`` and getprop's ``[key]: [value]`` lines:
-    machine, linker64, properties, SoC, and ``df``'s line for ``workspace`` or its nearest parent."""
+    machine, kernel, linker64, properties, SoC, and ``df``'s line for ``workspace`` or its nearest parent."""
     properties = " ".join(f"-e '[{name}]'" for name in PROPERTIES)
     return (
-        'echo "machine=$(uname -m)"; '
+        'echo "machine=$(uname -m)"; echo "kernel=$(uname -r)"; '
         "[ -e /system/bin/linker64 ] && echo linker64=1; "
         f"command -v getprop >/dev/null 2>&1 && getprop | grep -F {properties}; "
         "[ -r /sys/devices/soc0/machine ] && "

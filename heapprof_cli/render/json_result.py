@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
+from heapprof_cli import __version__
 from heapprof_cli.records import (
     Artifact,
     BaselineOutcome,
@@ -60,10 +61,14 @@ def result_fields(result: Result, *, show_serial: bool = False) -> dict[str, obj
         "adb": _adb(result.device),
         "model": [model_identity(model) for model in result.models],
         "artifacts": [_artifact(artifact, result.sent) for artifact in result.artifacts],
-        "runner": {"kind": result.runner, "target": result.target} if result.target else None,
+        "runner": {"kind": result.runner, "target": result.target, "version": result.runner_version}
+        if result.target
+        else None,
         "qnn_build": result.qnn_build,
         "settings": dict(result.settings),
         "settings_origins": dict(result.settings_origins),
+        "heapprof_version": __version__,
+        "repository": {"commit": result.commit, "dirty": result.commit_dirty} if result.commit else None,
         "started_at": result.started_at,
         "stages": [
             {
@@ -149,6 +154,7 @@ def _device(device: DeviceFacts, show_serial: bool) -> dict[str, object]:
         "android": device.android,
         "abi": device.abi,
         "fingerprint": device.fingerprint,
+        "kernel": device.kernel,
         "virtual": device.virtual,
     }
     return {"serial": device.serial, **fields} if show_serial else fields

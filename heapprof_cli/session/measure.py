@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from heapprof_cli import socs
+from heapprof_cli import repository, socs
 from heapprof_cli.artifacts import Bundle
 from heapprof_cli.artifacts.inputs import LIST_NAME, Inputs, read_input_list
 from heapprof_cli.artifacts.resolving import artifact
@@ -41,7 +42,10 @@ _BACK_SECONDS = 15.0
 def measure(settings: RunSettings, reporter: Reporter) -> Result:
     """Measure once. Every failure becomes a result that says why; only bugs raise."""
     story = Story(settings, reporter)
-    return story.evidence.explained(_measured(settings, story))
+    commit = repository.ask_aside(Path())
+    result = story.evidence.explained(_measured(settings, story))
+    found = commit()
+    return replace(result, commit=found.sha, commit_dirty=found.dirty) if found else result
 
 
 def _measured(settings: RunSettings, story: Story) -> Result:

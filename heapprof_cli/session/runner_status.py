@@ -33,6 +33,7 @@ class RunnerStatus:
     """The fields of the status file that heapprof uses; None where the runner did not tell."""
 
     run_id: str | None
+    runner_version: str | None
     stage: str | None
     pid: int | None
     exit_code: int | None
@@ -58,6 +59,7 @@ def parse_status(data: bytes | None) -> RunnerStatus | None:
     error, library, heap = (_mapping(content.get(key)) for key in ("error", "library", "heap"))
     return RunnerStatus(
         run_id=_text(content.get("run_id")),
+        runner_version=_text(content.get("runner_version")),
         stage=_text(content.get("stage")),
         pid=_integer(content.get("pid")),
         exit_code=_integer(content.get("exit_code")),

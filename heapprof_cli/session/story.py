@@ -46,6 +46,7 @@ class Story:
     artifacts: tuple[Artifact, ...] = ()
     sent: set[str] = field(default_factory=set)
     target: str | None = None
+    runner_version: str | None = None
     qnn_build: str | None = None
     simulated: bool = False
     before_bytes: int | None = None
@@ -122,6 +123,7 @@ class Story:
             sent=frozenset(self.sent),
             runner=self.settings.runner,
             target=self.target,
+            runner_version=self.runner_version,
             qnn_build=self.qnn_build,
             simulated=self.simulated,
             settings=self.settings.described(),

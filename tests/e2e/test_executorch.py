@@ -58,7 +58,7 @@ def test_a_program_is_measured_by_executorchs_runner(run: Run) -> None:
     assert done.code == 0, done.stderr
     result = done.json
     assert (result["before_bytes"], result["difference_bytes"], result["simulated"]) == (1000, 4096, True)
-    assert result["runner"] == {"kind": "executorch", "target": TARGET}
+    assert result["runner"] == {"kind": "executorch", "target": TARGET, "version": None}
     assert result["settings"]["profile_level"] == 2
     names = {artifact["name"] for artifact in result["artifacts"]}
     assert {RUNNER, BACKEND, "libQnnHtp.so", "libQnnSystem.so", P2.name} <= names

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from heapprof_cli import __version__
 from tests.conftest import MODELS, Ended, OnPhone
 
 GOOD = sorted(path.name for path in (MODELS / "good").glob("*.bin"))
@@ -279,3 +282,16 @@ def test_underscored_spellings_work(on_phone: OnPhone, model: Path) -> None:
     )
     assert done.code == 0, done.stderr
     assert done.json["settings"]["perf_mode"] == "burst"
+
+
+def test_the_result_says_where_it_comes_from(on_phone: OnPhone, model: Path, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *who, "commit", "-q", "--allow-empty", "-m", "x"], cwd=tmp_path, check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    result = on_phone.run("--format", "json", model).json
+    assert result["repository"] == {"commit": head.stdout.strip(), "dirty": False}
+    assert (result["heapprof_version"], result["runner"]["version"]) == (__version__, __version__)
+    assert result["device"]["kernel"] == platform.release()
+    assert all(len(artifact["sha256"]) == 64 for artifact in result["artifacts"])
+    assert on_phone.phone.serial not in str(result)

@@ -101,6 +101,7 @@ def _status_of(story: Story, folder: RunFolder, leavings: Leavings) -> RunnerSta
     if status is None or status.run_id != folder.reading_id:
         return None
     story.qnn_build = status.qnn_build
+    story.runner_version = status.runner_version
     story.before_bytes = status.heap_before
     if status.qnn_build and STANDIN_BUILD_MARK in status.qnn_build:
         story.simulated = True

@@ -6,6 +6,7 @@ pytest loads this module in every session, so it imports nothing of heapprof unt
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,7 @@ def measure(models: tuple[str | PathLike[str], ...], options: dict[str, object])
 
     from heapprof_cli.cli import options as cli_options
     from heapprof_cli.cli.main import cli
+    from heapprof_cli.cli.recording import record
     from heapprof_cli.cli.run import command
     from heapprof_cli.errors import HeapprofError
     from heapprof_cli.session import measure as measured
@@ -64,7 +66,10 @@ def measure(models: tuple[str | PathLike[str], ...], options: dict[str, object])
             values = context.params
             server = cli_options.server_address(values["host"], values["adb_port"])
             settings = cli_options.run_settings(values["models"], server, values, values["soc"])
-        return measured(settings, _Silent())
+        result = measured(settings, _Silent())
+        if not values["no_history"]:
+            record(result, lambda text: warnings.warn(f"heapprof: {text}", stacklevel=3))
+        return result
     except click.ClickException as error:
         pytest.fail(f"heapprof: {error.format_message()}", pytrace=False)
     except HeapprofError as error:

@@ -159,13 +159,18 @@ def save(path: Path, measured: Sequence[Measured], match: Match, made: str, vers
     return Saved(len(fresh) - replaced - len(same), replaced, len(same))
 
 
+def entry_of(one: Measured, match: Match, made: str, version: str) -> Entry:
+    """A measurement as a baseline."""
+    return Entry(
+        one.key, match, one.before_bytes, one.after_bytes, one.difference_bytes, one.leak_per_cycle,
+        one.runs, one.cycles, made, version,
+    )  # fmt: skip
+
+
 def _fresh(measured: Sequence[Measured], match: Match, made: str, version: str) -> list[Entry]:
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for one in measured:
-        entry = Entry(
-            one.key, match, one.before_bytes, one.after_bytes, one.difference_bytes, one.leak_per_cycle,
-            one.runs, one.cycles, made, version,
-        )  # fmt: skip
+        entry = entry_of(one, match, made, version)
         groups.setdefault(entry.identity, []).append(entry)
     chosen = []
     for entries in groups.values():

@@ -25,6 +25,8 @@ _COMMANDS = {
     "explain": "heapprof_cli.cli.explain",
     "socs": "heapprof_cli.cli.socs",
     "baseline": "heapprof_cli.cli.baseline",
+    "compare": "heapprof_cli.cli.compare",
+    "history": "heapprof_cli.cli.history",
     "clean": "heapprof_cli.cli.clean",
     "demo": "heapprof_cli.cli.demo",
     "config": "heapprof_cli.cli.config",

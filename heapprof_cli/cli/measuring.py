@@ -11,6 +11,7 @@ from heapprof_cli import environment
 from heapprof_cli.cli.keeping import check_bundle, keep_logs, write_bundle
 from heapprof_cli.cli.output import add_step_summary, parse_output, print_failure, render, write_file
 from heapprof_cli.cli.progress import StderrReporter
+from heapprof_cli.cli.recording import record
 from heapprof_cli.cli.streams import note, tell
 from heapprof_cli.errors import ExitCode
 from heapprof_cli.records import Result
@@ -55,6 +56,8 @@ def tell_result(result: Result, settings: RunSettings, outputs: Outputs, values:
         except OSError as error:
             note(f"heapprof: can't write {clean(str(path), 300)}: {error.strerror}")
             code = code or int(ExitCode.USAGE)
+    if not values["no_history"]:
+        record(result, lambda text: note(f"heapprof: warning: {text}", color="yellow"))
     if settings.bundle is not None:
         try:
             write_bundle(result, settings)

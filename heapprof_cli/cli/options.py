@@ -253,6 +253,7 @@ def output_options(function: F) -> F:
             help="Also write all that a colleague needs to understand the run: result, logs, versions, checks; "
             "serials, addresses and home folders are replaced.",
         ),
+        click.option("--no-history", is_flag=True, help="Keep the result out of the history."),
         click.option("--show-serial", is_flag=True, help="Put the phone's serial into the result."),
         click.option("-q", "--quiet", is_flag=True, help="Say only warnings and failures on stderr."),
         click.option("-v", "--verbose", count=True, help="Say more on stderr: the runner's lines."),

@@ -11,11 +11,10 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from pathlib import Path
 
-import platformdirs
+from heapprof_cli import user_files
 
 _NAME = "hashes.json"
 _MOST = 4096
@@ -59,8 +58,8 @@ def _stamp(path: Path) -> list[int]:
 def _store(memory: Path | None) -> Path | None:
     """The file of what is remembered; None where this user has no place for it (no home folder)."""
     try:
-        return (memory or Path(platformdirs.user_cache_dir("heapprof"))) / _NAME
-    except (RuntimeError, OSError, KeyError):
+        return (memory or user_files.cache_folder()) / _NAME
+    except OSError:
         return None
 
 
@@ -92,7 +91,4 @@ def _remember(store: Path, key: str, value: list[object]) -> None:
         known.pop(key, None)
         known[key] = value
         kept = dict(list(known.items())[-_MOST:])
-        handle, name = tempfile.mkstemp(prefix=f"{_NAME}.", dir=store.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(kept, file)
-        os.replace(name, store)
+        user_files.replace_whole(store, json.dumps(kept).encode())

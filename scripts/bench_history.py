@@ -75,7 +75,7 @@ def main() -> int:
 def _one(number: int) -> dict[str, object]:
     name = f"model_{number % 50}.bin"
     return result(
-        number, difference=number % 5000, serial_number=number, model=[{"name": name, "sha256": f"{number % 50:064x}"}]
+        number, difference=number % 5000, made_as=number, model=[{"name": name, "sha256": f"{number % 50:064x}"}]
     )
 
 

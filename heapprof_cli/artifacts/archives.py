@@ -14,8 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-import platformdirs
-
+from heapprof_cli import user_files
 from heapprof_cli.errors import PreflightError
 from heapprof_cli.file_hashes import sha256_of
 from heapprof_cli.text import clean
@@ -34,7 +33,7 @@ def unpacked(archive: Path, cache: Path | None = None) -> Path:
     shown = clean(str(archive), 300)
     try:
         digest = sha256_of(archive)
-        folder = (cache or Path(platformdirs.user_cache_dir("heapprof"))) / "archives" / digest
+        folder = (cache or user_files.cache_folder()) / "archives" / digest
         if not folder.is_dir():
             _unpack(archive, folder)
         return folder

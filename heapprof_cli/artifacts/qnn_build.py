@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import tempfile
 from pathlib import Path
 
-import platformdirs
-
-from heapprof_cli import elf
+from heapprof_cli import elf, user_files
 
 _PATTERN = re.compile(rb"v[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{9,15}(?![0-9])")
 _NAME = "qnn_builds.json"
@@ -26,13 +22,16 @@ def qnn_build(path: Path, sha256: str, memory: Path | None = None) -> str | None
 
     ``memory``: the folder of what is remembered (default: the user's cache).
     """
-    store = (memory or Path(platformdirs.user_cache_dir("heapprof"))) / _NAME
-    known = _load(store)
+    store: Path | None = None
+    with contextlib.suppress(OSError):  # a user without a home folder
+        store = (memory or user_files.cache_folder()) / _NAME
+    known = _load(store) if store else {}
     if sha256 in known:
         return known[sha256]
     found = elf.search(path, _PATTERN)
     build = found.decode("ascii") if found else None
-    _remember(store, sha256, build)
+    if store:
+        _remember(store, sha256, build)
     return build
 
 
@@ -55,7 +54,4 @@ def _remember(store: Path, sha256: str, build: str | None) -> None:
     with contextlib.suppress(OSError):  # only a cache
         store.parent.mkdir(parents=True, exist_ok=True)
         kept = dict([*_load(store).items(), (sha256, build)][-_MOST:])
-        handle, name = tempfile.mkstemp(prefix=f"{_NAME}.", dir=store.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(kept, file)
-        os.replace(name, store)
+        user_files.replace_whole(store, json.dumps(kept).encode())

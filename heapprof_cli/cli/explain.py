@@ -63,6 +63,8 @@ def _opener(name: str) -> Callable[[], Iterator[bytes]]:
     def blocks() -> Iterator[bytes]:
         try:
             if name == "-":
+                if sys.stdin is None:
+                    raise ValueError("it is closed")
                 yield from blocks_of_file(sys.stdin.buffer)
             else:
                 with open(name, "rb") as stream:

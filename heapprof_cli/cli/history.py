@@ -69,7 +69,8 @@ def command(context: click.Context, /, limit: int, form: str, **values: Any) -> 
     filters = filters_of(values)
     with history.opened(_place()) as store:
         _tell_of_aside(store)
-        entries, total = store.find(filters, limit), store.count(filters)
+        entries = store.find(filters, limit)
+        total = store.count(filters) if len(entries) == limit else len(entries)
     tell(history_json(entries, total) if form == "json" else history_text(entries, total), end="")
     return 0
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import platform
 import re
 import secrets
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
-import platformdirs
-
-from heapprof_cli import __version__, host
-from heapprof_cli.cli.output import write_bytes
+from heapprof_cli import __version__, host, user_files
+from heapprof_cli.cli.output import may_be_written, write_bytes
 from heapprof_cli.errors import UsageError
 from heapprof_cli.records import LogFile, Result
 from heapprof_cli.settings import RunSettings
@@ -30,15 +28,18 @@ def keep_logs(result: Result) -> Path | None:
     """
     if result.failure is None or not result.logs:
         return None
-    parent = Path(platformdirs.user_state_dir("heapprof")) / "failed_runs"
     stamp = re.sub(r"[-:]", "", result.started_at or "19700101T000000Z")
-    folder = parent / f"{stamp}-{secrets.token_hex(3)}"
+    folder: Path | None = None
     try:
+        parent = user_files.state_folder() / "failed_runs"
+        folder = parent / f"{stamp}-{secrets.token_hex(3)}"
         folder.mkdir(parents=True, mode=0o700)
         for log in result.logs:
             _write(folder, log)
-    except OSError:
-        return None  # a full disk or a read-only home takes nothing from the result
+    except OSError:  # a full disk or a read-only home takes nothing from the result
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        return None
     _forget_old(parent)
     return folder
 
@@ -49,15 +50,35 @@ def _write(folder: Path, log: LogFile) -> None:
 
 def _forget_old(parent: Path) -> None:
     with contextlib.suppress(OSError):
-        ours = sorted(path for path in parent.iterdir() if _NAME.match(path.name) and not path.is_symlink())
+        found = [path for path in parent.iterdir() if _NAME.match(path.name) and not path.is_symlink()]
+        ours = sorted(found, key=lambda path: path.lstat().st_mtime_ns)
         for path in ours[:-_KEPT_FOLDERS]:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def check_bundle(path: Path | None) -> None:
-    """Raises UsageError for a bundle that can't be written: before a measurement, not after it."""
-    if path is not None and (path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK)):
-        raise UsageError(f"--bundle {clean(str(path), 300)!r}: can't write such a file", hints=("check the folder",))
+def check_places(settings: RunSettings, outputs: Iterable[Path]) -> None:
+    """Raises UsageError for a bundle that can't be written, and for files to write that are one another or an input.
+
+    Before a measurement, not after it.
+    """
+    bundle = settings.bundle
+    if bundle is not None and (not may_be_written(bundle) or (bundle.exists() and not bundle.is_file())):
+        raise UsageError(f"--bundle {clean(str(bundle), 300)!r}: can't write such a file", hints=("check the path",))
+    read = {_same(path) for path in (*settings.models, settings.baseline, settings.input_list) if path is not None}
+    written: set[Path] = set()
+    for path in (*outputs, *([bundle] if bundle else [])):
+        place = _same(path)
+        if place in read or (place in written and (path.is_file() or not path.exists())):
+            what = "is read by this run" if place in read else "is written twice"
+            raise UsageError(f"{clean(str(path), 300)!r} {what}: it would be overwritten", hints=("name another file",))
+        written.add(place)
+
+
+def _same(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # a loop of links
+        return path.absolute()
 
 
 def write_bundle(result: Result, settings: RunSettings) -> None:
@@ -85,16 +106,19 @@ def _versions(result: Result) -> dict[str, str]:
 def _secrets(result: Result, settings: RunSettings) -> dict[str, str]:
     """What must not be handed on, and the word that stands for it."""
     alias = result.device.alias if result.device else "phone"
+    home, node = user_files.home(), platform.node()
     found = {
-        str(Path.home()): "~",
+        str(home) if home else "": "~",
         host.user_name(): "USER",
-        platform.node(): "COMPUTER",
-        settings.serial or "": alias,
-        result.device.serial if result.device else "": alias,
+        node: "COMPUTER",
+        node.partition(".")[0]: "COMPUTER",
+        host.identity(): "COMPUTER",
+        host.identity().rpartition("-")[0]: "COMPUTER",
     }
-    if settings.server.host not in ("127.0.0.1", "localhost"):
-        found[settings.server.host] = "ADB-SERVER"
-    # Words that any text holds by chance, such as the user "root", are not names of anyone.
-    for common in ("", "root", "localhost", "/", "/root", "runner", "user"):
-        found.pop(common, None)
-    return found
+    for serial in (settings.serial, result.device.serial if result.device else None):
+        if serial:
+            found |= {serial: alias, **({serial.rpartition(":")[0].strip("[]"): alias} if ":" in serial else {})}
+    found[settings.server.host] = "ADB-SERVER"
+    # What any text holds by chance is nobody's name: the user "root", a user that is only a number.
+    common = {"", "root", "localhost", "127.0.0.1", "/", "/root", "runner", "user", "android"}
+    return {secret: word for secret, word in found.items() if secret not in common and not secret.isdigit()}

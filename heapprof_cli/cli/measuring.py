@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heapprof_cli import environment
-from heapprof_cli.cli.keeping import check_bundle, keep_logs, write_bundle
+from heapprof_cli.cli.keeping import check_places, keep_logs, write_bundle
 from heapprof_cli.cli.output import add_step_summary, parse_output, print_failure, render, write_file
 from heapprof_cli.cli.progress import StderrReporter
 from heapprof_cli.cli.recording import record
@@ -30,7 +30,7 @@ def measured(settings: RunSettings, values: dict[str, Any]) -> Result:
     """Measure, with progress on stderr. Raises UsageError, before anything is measured."""
     from heapprof_cli.session import measure
 
-    check_bundle(settings.bundle)
+    check_places(settings, [path for _, path in wanted_outputs(values)])
 
     reporter = StderrReporter(-1 if values["quiet"] else values["verbose"])
     try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 from pathlib import Path
 from typing import TextIO
 
 import click
 
+from heapprof_cli import user_files
 from heapprof_cli.cli.streams import note, printable
 from heapprof_cli.errors import UsageError
 from heapprof_cli.records import Failure, Result
@@ -55,10 +55,17 @@ def parse_output(text: str) -> tuple[str, Path]:
             hints=(f"name it: FORMAT:FILE with one of {', '.join(FORMATS)}; {', '.join(_ENDINGS)} need none",),
         )
     path = Path(rest)
-    folder = path.parent
-    if not rest or path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+    if not rest or not may_be_written(path):
         raise UsageError(f"-o {clean(text, 300)!r}: can't write such a file", hints=("check the folder",))
     return kind, path
+
+
+def may_be_written(path: Path) -> bool:
+    """Whether a file may be put there, as far as can be told before."""
+    try:
+        return not path.is_dir() and path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)
+    except OSError:  # a name that is too long
+        return False
 
 
 def render(result: Result, form: str, *, show_serial: bool, color: str = "never", stream: TextIO | None = None) -> str:
@@ -124,16 +131,11 @@ def write_file(text: str, path: Path) -> None:
 def write_bytes(content: bytes, path: Path) -> None:
     """The same of any content."""
     if path.exists() and not path.is_file():  # a device or a pipe can't be replaced
-        path.write_bytes(content)
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
+        # A pipe that nobody reads is an error, not something to wait for.
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_NONBLOCK), "wb") as file:
+            os.set_blocking(file.fileno(), True)
             file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        return
+    mask = os.umask(0)
+    os.umask(mask)
+    user_files.replace_whole(path, content, 0o666 & ~mask)

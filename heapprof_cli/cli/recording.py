@@ -15,9 +15,8 @@ def record(result: Result, warn: Callable[[str], None]) -> None:
     from heapprof_cli import history
     from heapprof_cli.render.json_result import result_fields
 
-    path = history.place(environment.snapshot())
     try:
-        _, aside = history.record(path, result_fields(result))
+        _, aside = history.record(history.place(environment.snapshot()), result_fields(result))
     except HeapprofError as error:
         warn("; ".join((error.message, *error.hints)))
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -86,7 +87,7 @@ def _members(stream: _Prepended) -> Iterator[bytes]:
                 with archive.open(member) as file:
                     yield from _decoded(iter(lambda: file.read(BLOCK), b""))
                 yield b"\n"
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, lzma.LZMAError) as error:
         raise OSError(f"damaged or encrypted zip: {error}") from error
 
 

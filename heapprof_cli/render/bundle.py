@@ -2,43 +2,56 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from heapprof_cli.records import Result
+from heapprof_cli.render.anonymous import Anonymous
 from heapprof_cli.render.facts import SIMULATED
-from heapprof_cli.render.json_result import result_json
+from heapprof_cli.render.json_result import result_fields
 
 # A fixed time makes bundles of the same run the same file.
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
-def bundle(result: Result, versions: dict[str, str], anonymous: Callable[[str], str]) -> bytes:
+def bundle(result: Result, versions: dict[str, str], anonymous: Anonymous) -> bytes:
     """The zip's bytes. ``versions`` are of heapprof, Python and the system; ``anonymous`` cleans every text."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in _files(result, versions):
+        for name, content in _files(result, versions):
             entry = zipfile.ZipInfo(name, _TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, anonymous(text).encode("utf-8", "backslashreplace"))
+            archive.writestr(entry, _text(name, content, anonymous).encode("utf-8", "backslashreplace"))
     return buffer.getvalue()
 
 
-def _files(result: Result, versions: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _text(name: str, content: object, anonymous: Anonymous) -> str:
+    """A file's text. JSON is cleaned before it is written: what cleans a text knows no keys, numbers and escapes."""
+    found = content
+    if name.endswith(".json") and isinstance(content, str):
+        with contextlib.suppress(ValueError, RecursionError):
+            found = json.loads(content)
+    if isinstance(found, str):
+        return anonymous(found)
+    return json.dumps(anonymous.value(found), indent=2, ensure_ascii=False) + "\n"
+
+
+def _files(result: Result, versions: dict[str, str]) -> Iterator[tuple[str, object]]:
     yield "README.txt", _read_me(result)
-    yield "result.json", result_json(result)
-    yield "versions.json", json.dumps(versions, indent=2) + "\n"
+    yield "result.json", result_fields(result)
+    yield "versions.json", versions
     checks = [{"id": c.id, "severity": c.severity, "what": c.what, "fix": c.fix} for c in result.checks]
-    yield "preflight.json", json.dumps({"checks": checks}, indent=2, ensure_ascii=False) + "\n"
+    yield "preflight.json", {"checks": checks}
     places = [
         {"name": a.name, "remote_name": a.remote_name, "path": a.path, "sha256": a.sha256, "bytes": a.size,
          "qnn_build": a.qnn_build, "sent": a.sha256 in result.sent}
         for a in result.artifacts
     ]  # fmt: skip
-    yield "artifacts.json", json.dumps({"artifacts": places}, indent=2, ensure_ascii=False) + "\n"
+    yield "artifacts.json", {"artifacts": places}
     for log in result.logs:
         yield f"logs/{log.name}", log.text
 

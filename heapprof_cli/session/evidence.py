@@ -49,20 +49,24 @@ class Evidence:
         """It left these files."""
         self._status = leavings.status
 
-    def ask(self, phone: Phone, folder: RunFolder) -> None:
-        """Fetch the phone's log of the run; a phone that can't give it changes nothing else."""
+    def ask(self, phone: Phone, folder: RunFolder) -> str | None:
+        """Fetch the phone's log of the run; why it could not be had, which changes nothing else, or None."""
         status = self._read_status()
-        with contextlib.suppress(HeapprofError):
+        try:
             self._system_log = phone.system_log(folder, status.pid if status else None)
+        except HeapprofError as error:
+            return f"the phone's log of the run could not be fetched: {error.message}"
+        return None
 
     @contextlib.contextmanager
-    def of_run(self, phone: Phone, folder: RunFolder) -> Iterator[None]:
+    def of_run(self, phone: Phone, folder: RunFolder, warn: Callable[[str], None]) -> Iterator[None]:
         """Around a runner process and the judgement of it: asks the phone for its log where the run fails."""
         self.begin()
         try:
             yield
         except (RunnerError, StageTimeout):
-            self.ask(phone, folder)
+            if problem := self.ask(phone, folder):
+                warn(problem)
             raise
 
     def logs(self) -> tuple[LogFile, ...]:

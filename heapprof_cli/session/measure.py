@@ -103,14 +103,16 @@ def _repeat(runner: Runner, phone: Phone, folder: RunFolder, story: Story, *, wi
     greatest: Judgement | None = None
     for number in range(1, story.settings.runs + 1):
         names = folder.of_run(number)
-        with story.evidence.of_run(phone, names):
+        with story.evidence.of_run(phone, names, story.warn):
             ended = _run(runner, phone, names, story, with_inputs=with_inputs)
             with story.stage("collect", "fetch the heap file"):
                 judgement = _collect(runner, phone, names, story, ended)
         story.samples += [Sample(number, cycle, each) for cycle, each in enumerate(judgement.cycles, start=1)]
         good = judgement.verdict is Verdict.OK and judgement.reading is not None
         if not good or (story.settings.bundle is not None and number == story.settings.runs):
-            story.evidence.ask(phone, names)
+            problem = story.evidence.ask(phone, names)
+            if problem is not None:
+                story.warn(problem)
         if not good:
             return judgement
         if greatest is None or judgement.difference_bytes > greatest.difference_bytes:

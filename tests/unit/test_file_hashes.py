@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heapprof_cli import file_hashes
+from heapprof_cli import file_hashes, user_files
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_without_a_place_to_remember_it_works(
     def nowhere(name: str) -> str:
         raise RuntimeError("no home folder")
 
-    monkeypatch.setattr(file_hashes.platformdirs, "user_cache_dir", nowhere)
+    monkeypatch.setattr(user_files.platformdirs, "user_cache_dir", nowhere)
     wanted = old(tmp_path / "a", b"x")
     for _ in range(2):
         assert file_hashes.sha256_of(tmp_path / "a") == wanted

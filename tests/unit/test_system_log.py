@@ -111,6 +111,45 @@ def test_other_programs_crashes_are_left_out_and_ours_cut() -> None:
     assert kept == [*ours[:60], *named, *plain]
 
 
+KERNEL = "12-07 10:00:00.001     0     0 I kernel  : {}"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Out of memory: Killed process 4321 (com.other.app) total-vm:123kB", False),
+        ("Out of memory: Killed process 4711 (heapprof_runner) total-vm:123kB", True),
+        ("lowmemorykiller: Killing 'com.other.app' (4321), adj 900", False),
+        ("lowmemorykiller: Killing 'heapprof_runner' (4711), adj 0", True),
+        ("lowmemorykiller: kill threshold set, no process killed", True),
+        ('avc: denied { open } for comm="camera" path="/dev/adsprpc-smd" dev="tmpfs"', False),
+        ('avc: denied { open } for pid=4711 comm="Binder:1" path="/dev/adsprpc-smd"', True),
+        ("remoteproc remoteproc2: crash detected in cdsp: type fatal error", True),
+    ],
+)
+def test_kernel_lines_of_other_processes_are_left_out(text: str, kept: bool) -> None:
+    line = KERNEL.format(text)
+    assert system_log.of_the_run(line, [4711]) == ([line] if kept else [])
+
+
+def test_a_crash_of_the_audio_dsp_is_not_asked_for(folder: RunFolder, logcat: Path) -> None:
+    lines = [
+        KERNEL.format(f"remoteproc remoteproc1: crash detected in {dsp}: type fatal error") for dsp in ("adsp", "cdsp")
+    ]
+    (logcat / "lines").write_text("\n".join(lines) + "\n")
+    assert set(ask(folder, logcat, 1)) == {lines[1]}
+
+
+def test_a_logcat_that_does_not_answer_is_ended_on_the_phone(
+    folder: RunFolder, logcat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system_log, "_SECONDS", 1)
+    (logcat / "logcat").write_text(f"#!/bin/sh\necho $$ >> {logcat}/pids\nexec sleep 1000\n")
+    assert ask(folder, logcat, 1) == []
+    pids = (logcat / "pids").read_text().split()
+    assert len(pids) == 2 and not any(Path("/proc", pid).exists() for pid in pids)
+
+
 def test_a_hostile_log_costs_little() -> None:
     text = "\n".join(["12-07 " + "9" * 100_000, "12-07 10:00:00.1 1 1 F DEBUG: " + "pid: 1, " * 10_000, ":" * 300_000])
     assert len(system_log.of_the_run(text, [2])) == 2

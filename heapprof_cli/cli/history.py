@@ -130,14 +130,14 @@ def import_(files: tuple[Path, ...]) -> int:
     with history.opened(_place()) as store:
         _tell_of_aside(store)
         for file in files:
-            for batch in _batches(file):
+            for batch in batches(file):
                 for _, new in store.add_all(batch):
                     added, known = added + new, known + (not new)
     tell(f"{plural(added, 'result')} added, {known} known already")
     return 0
 
 
-def _batches(file: Path) -> Iterator[list[dict[str, object]]]:
+def batches(file: Path) -> Iterator[list[dict[str, object]]]:
     """The results in a file, some at a time. Raises UsageError that names the line; earlier batches are kept then."""
     from heapprof_cli.errors import UsageError
     from heapprof_cli.history.documents import results_in

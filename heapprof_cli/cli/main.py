@@ -27,6 +27,7 @@ _COMMANDS = {
     "baseline": "heapprof_cli.cli.baseline",
     "compare": "heapprof_cli.cli.compare",
     "history": "heapprof_cli.cli.history",
+    "report": "heapprof_cli.cli.report",
     "clean": "heapprof_cli.cli.clean",
     "demo": "heapprof_cli.cli.demo",
     "config": "heapprof_cli.cli.config",

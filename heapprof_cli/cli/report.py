@@ -56,7 +56,7 @@ def command(
     except ImportError as error:
         raise UsageError(
             f"`heapprof report` needs a package that is not installed: {error.name}",
-            hints=("pip install 'heapprof-cli[report]'",),
+            hints=("pip install 'heapprof-cli[report]'; in a checkout .venv/bin/pip install -e '.[report]'",),
         ) from error
 
     if not may_be_written(output):

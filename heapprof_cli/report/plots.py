@@ -169,8 +169,7 @@ def _figure(draw: Draw, colors: Colors, title: str) -> Figure:
         label.set_color(colors.text)
     if title:
         axes.set_title(title, color=colors.text, fontsize=10, parse_math=False, wrap=True)
-    legend = axes.legend(loc="best", fontsize=9, facecolor="none", edgecolor=colors.grid, labelcolor=colors.text)
-    legend.get_frame().set_linewidth(0.6)
+    figure.legend(loc="outside lower center", ncols=5, fontsize=9, frameon=False, labelcolor=colors.text)
     return figure
 
 
